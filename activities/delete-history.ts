@@ -53,6 +53,8 @@ const PORTION_ROWS = 1_000;
 const PORTION_SENT_MAILS = 200;
 /** Files of up to 30 MiB, deleted with their chunks. */
 const PORTION_FILES = 50;
+/** Files of gigabytes. */
+const PORTION_MOVES = 1;
 /** One activity works for this long; the workflow asks again while there is more. */
 const STEP_MS = 30_000;
 const HEARTBEAT_EVERY_MS = 5_000;
@@ -103,6 +105,12 @@ async function inTurn(tables: readonly string[], portion: (table: string) => Pro
     if (made.more) return { done, more: true };
   }
   return { done, more: false };
+}
+
+/** Rows that take a file with them are deleted fewer at a time. */
+function portionOfFiles(table: string, rows: number): number {
+  if (table === 'mailbox_move') return PORTION_MOVES;
+  return table === 'mailbox_file' ? Math.min(rows, PORTION_FILES) : rows;
 }
 
 /** Of `oauth_clients`. */
@@ -157,13 +165,14 @@ function portionOf(
             'oauth_grants',
             'oauth_clients',
             'mailbox_file',
+            'mailbox_move',
           ],
           (table) =>
             expired(
               table,
               'expires_at',
               0,
-              table === 'mailbox_file' ? Math.min(rows, PORTION_FILES) : rows,
+              portionOfFiles(table, rows),
               table === 'oauth_clients' ? WITHOUT_ACCESS : 'true',
             ),
         );

@@ -7,6 +7,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { findErasure, finishErasure } from '#administration/erasure/erase.ts';
+import { runMove } from '#administration/moving/run-move.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { patientDatabase } from '#core/platform/process/patient-database.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -15,6 +16,7 @@ import type { Sql } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { probeWrites } from '#db/queries/platform/probe-writes.ts';
 import { ERASURE_HEARTBEAT_MS } from '#domain/erasure-workflow.ts';
+import { MOVE_HEARTBEAT_MS } from '#domain/mailbox-moves.ts';
 import type { MemberNoticeProgress } from '#domain/organizations/member-notices.ts';
 import type { RetentionInput, RetentionOutput } from '#domain/retention.ts';
 import type { GateResult, OutboundProgress } from '#domain/sending/outbound-workflow.ts';
@@ -64,6 +66,8 @@ export interface Activities {
   sendMemberNotice(noticeId: string): Promise<MemberNoticeProgress>;
   /** Does what is left of an erasure. */
   eraseContent(erasureId: string): Promise<void>;
+  /** Does what is left of an export or import of a mailbox. */
+  moveMailbox(moveId: string): Promise<void>;
   /** Carries out one step of retention for half a minute at most. */
   retentionStep(input: RetentionInput): Promise<RetentionOutput>;
 }
@@ -146,6 +150,21 @@ export function createActivities(dependencies: ActivityDependencies): Activities
         await finishErasure(services, row, { backups: undefined, onPortion });
       } finally {
         clearInterval(beat);
+      }
+    }),
+    moveMailbox: quietFaults(async (moveId) => {
+      const { heartbeat } = sendingControl();
+      const beat = setInterval(heartbeat, MOVE_HEARTBEAT_MS / HEARTBEATS_PER_TIMEOUT);
+      const ending = new AbortController();
+      const end = () => ending.abort(new ShuttingDown());
+      const signals = [draining, Context.current().cancellationSignal];
+      for (const signal of signals) signal.addEventListener('abort', end);
+      if (signals.some(({ aborted }) => aborted)) end();
+      try {
+        await runMove(services, moveId, ending.signal);
+      } finally {
+        clearInterval(beat);
+        for (const signal of signals) signal.removeEventListener('abort', end);
       }
     }),
     retentionStep(input) {

@@ -241,7 +241,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.exported' | 'mailbox.mail_imported' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -1448,6 +1448,13 @@ export interface EventOrganization {
 export interface EventTypeScopes {
   readonly organization: boolean;
   readonly mailbox: boolean;
+}
+
+export interface ExportMailbox {
+  /** Id or address. */
+  readonly mailbox: string;
+  /** Default `archive`: our own tar file with all that is known of each message. `mbox`, `maildir`: a tar file with them. */
+  readonly format?: 'mbox' | 'maildir' | 'archive';
 }
 
 export interface FileForm {
@@ -2704,6 +2711,32 @@ export interface OperatorMailStep {
   readonly messageId: string | null;
   /** Verdicts, destination, answers of other hosts; of a refusal the line of the mail log. */
   readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** An export or import of a mailbox. */
+export interface OperatorMove {
+  readonly id: string;
+  readonly direction: 'export' | 'import';
+  readonly organizationId: string;
+  readonly mailboxId: string;
+  readonly format: 'mbox' | 'maildir' | 'archive' | null;
+  /** `failed`: `problem` says why; after that is mended, start it again. */
+  readonly state: 'receiving' | 'running' | 'finished' | 'failed';
+  /** Written so far. */
+  readonly messages: number;
+  /** Of the file, so far. */
+  readonly sizeBytes: number;
+  readonly problem: string | null;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+  /** It is deleted at this time, with its file. */
+  readonly expiresAt: string;
+}
+
+export interface OperatorMoveList {
+  readonly data: readonly OperatorMove[];
+  /** Send it as `cursor` for the next page; null on the last one. */
+  readonly nextCursor: string | null;
 }
 
 export interface OperatorObjective {
@@ -4524,7 +4557,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.exported' | 'mailbox.mail_imported' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -4638,6 +4671,13 @@ export interface RehearseErasureQuery {
   readonly subject: string;
   /** Of a correspondent: only in this organization, by id or slug. Default: in all. */
   readonly organization?: string;
+}
+
+export interface ListMovesQuery {
+  /** Rows per page (default 50). */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page; opaque. */
+  readonly cursor?: string;
 }
 
 /** The body of a webhook; `type` says which. */
@@ -6101,6 +6141,48 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Erasure;
   };
+  /** Export a mailbox */
+  readonly exportMailbox: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: ExportMailbox;
+    readonly answer: OperatorMove;
+  };
+  /** Exports and imports of mailboxes */
+  readonly listMoves: {
+    readonly params: readonly [];
+    readonly query: ListMovesQuery;
+    readonly body: undefined;
+    readonly answer: OperatorMoveList;
+  };
+  /** An export or import, and how far it is */
+  readonly getMove: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: OperatorMove;
+  };
+  /** End an export or import, and delete its file */
+  readonly deleteMove: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Start an export or import again */
+  readonly startMove: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: OperatorMove;
+  };
+  /** Download a finished export */
+  readonly downloadExport: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
   /** Whether the process is alive */
   readonly getHealth: {
     readonly params: readonly [];
@@ -6327,6 +6409,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   listErasures: 'GET /api/operator/erasures',
   rehearseErasure: 'GET /api/operator/erasures/rehearsal',
   getErasure: 'GET /api/operator/erasures/{id}',
+  exportMailbox: 'POST /api/operator/exports',
+  listMoves: 'GET /api/operator/moves',
+  getMove: 'GET /api/operator/moves/{id}',
+  deleteMove: 'DELETE /api/operator/moves/{id}',
+  startMove: 'POST /api/operator/moves/{id}/start',
+  downloadExport: 'GET /api/operator/moves/{id}/content',
   getHealth: 'GET /healthz',
   getReadiness: 'GET /readyz',
 };

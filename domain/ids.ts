@@ -47,6 +47,7 @@ export const ID_PREFIXES = {
   domainReport: 'drp_',
   legalHold: 'lgh_',
   operatorUse: 'opu_',
+  move: 'mov_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

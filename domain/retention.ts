@@ -18,6 +18,7 @@ import {
 } from './mail/mail-limits.ts';
 import { MAIL_REFUSAL_RETENTION_DAYS } from './mail/mail-log.ts';
 import { HELD_MAIL_RETENTION_DAYS, RELEASED_THREAD_RETENTION_DAYS } from './mail/screening.ts';
+import { EXPORT_LIFE_HOURS, MOVE_LIFE_HOURS } from './mailbox-moves.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from './organizations/member-notices.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from './sending/outbound.ts';
 import { SENDING_USE_RETENTION_DAYS } from './sending/sending-brakes.ts';
@@ -229,6 +230,12 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     'knownRecipients',
     `as the message, and at least ${days(ATTACHMENT_DIGEST_RETENTION_DAYS)}`,
   ),
+  kept(
+    'mailbox_move',
+    'sessions',
+    `a finished export ${EXPORT_LIFE_HOURS} hours, otherwise ${days(MOVE_LIFE_HOURS / 24)} from its begin`,
+  ),
+  kept('mailbox_move_part', 'sessions', 'as the export; of an import until it has finished'),
   kept('mailbox_file', 'sessions', `${FILE_LIFE_HOURS} hours; an unfinished upload ${UPLOAD_MAX_MINUTES} minutes`),
   kept('mailbox_file_chunk', 'sessions', 'as the file'),
   kept('blob_object', 'blobs', `as long as a content is in it, and ${FREE_OBJECT_LIFE_MINUTES} minutes`),

@@ -1,6 +1,7 @@
 /** `agent-mailbox-admin`: the commands of operators. Their declarations are in `commands/`, the frame in `command.ts`. */
 import { readFileSync } from 'node:fs';
 import { CommanderError } from 'commander';
+import { MovingError } from '#administration/moving/moving-error.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { SettingsError } from '#core/platform/settings/settings.ts';
 import { UnknownSchemaError } from '#db/migrate.ts';
@@ -42,6 +43,7 @@ function showError(name: string, error: unknown): void {
     error instanceof SettingsError ||
     error instanceof UnknownSchemaError ||
     error instanceof CommandError ||
+    error instanceof MovingError ||
     error instanceof CatalogueError;
   const stack = error instanceof Error && !isExpected ? error.stack : undefined;
   const message = error instanceof CatalogueError ? `${error.message} ${error.fix}` : reasonOf(error);

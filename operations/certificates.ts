@@ -8,8 +8,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeCertificate } from '#core/certificates/x509-certificate.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 import { DEVELOPMENT_ROOT_NAME } from '#core/process/start-checks.ts';
-import { writeWhole } from './write-file.ts';
 
 const ROOT_VALID_DAYS = 3_650;
 /** Apple's limit for certificates that are to be trusted is 398 days. */

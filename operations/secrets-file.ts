@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
-import { writeWhole } from './write-file.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 
 const KEY_BYTES = 32;
 const PASSWORD_BYTES = 15;

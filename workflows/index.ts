@@ -4,5 +4,6 @@ export { endpointDelivery } from './endpoint-delivery.ts';
 export { eraseContent } from './erase-content.ts';
 export { eventFanOut } from './event-fan-out.ts';
 export { memberNotice } from './member-notice.ts';
+export { moveMailbox } from './move-mailbox.ts';
 export { outboundMessage } from './outbound-message.ts';
 export { recoverDeliveries } from './recover-deliveries.ts';

@@ -177,6 +177,12 @@ export async function eraseCorrespondent(
         from: { event: firstIdAt('event', startedAt.getTime()), delivery: firstIdAt('delivery', startedAt.getTime()) },
       });
     const here: [string, string][] = [
+      // Exports and files to import may have mail of the person, and are encrypted: all of them go.
+      [
+        'mailbox_move_part',
+        'move_id in (select id from mailbox_move where organization_id = $2) and $1::text is not null',
+      ],
+      ['mailbox_move', 'organization_id = $2 and $1::text is not null'],
       ['known_recipient', `organization_id = $2 and kind <> 'domain' and lower(value) ~ $1`],
       ['sender_list', 'organization_id = $2 and value ~ $1'],
       ['standing_approval', `organization_id = $2 and array_to_string(recipients, ' ') ~ $1`],

@@ -55,6 +55,8 @@ const AFTER_MAIL: readonly Step[] = [
   ['mail_keyword', OF],
   ['subscription', OF],
   ['mailbox_counter', OF],
+  ['mailbox_move_part', `move_id in (select id from mailbox_move where ${OF})`],
+  ['mailbox_move', OF],
   ['mailbox_file_chunk', `file_id in (select id from mailbox_file where ${OF})`],
   ['mailbox_file', OF],
   ['sending_use', 'scope_id = $1'],

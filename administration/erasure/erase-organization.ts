@@ -21,6 +21,8 @@ const STEPS: readonly Step[] = [
   ['recoveries', OF],
   ['webhook_endpoints', OF],
   ['webhook_signing_key', OF],
+  ['mailbox_move_part', `move_id in (select id from mailbox_move where ${OF})`],
+  ['mailbox_move', OF],
   ['legal_hold', OF],
   ['sender_list', OF],
   ['suppression', OF],

@@ -20,6 +20,7 @@ import { objectKeyPlace } from '#core/platform/objects/blob-objects.ts';
 import { idempotencyAnswerPlace, type SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';
 import type { Sql } from '#db/database.ts';
+import { moveKeyPlace, movePasswordPlace } from '#domain/mailbox-moves.ts';
 
 export interface SealedColumn {
   readonly table: string;
@@ -51,6 +52,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     idempotencyAnswerPlace(principal, key),
   ),
   column('blob_object', 'key_sealed', ['name'], (name = '') => objectKeyPlace(name)),
+  column('mailbox_move', 'key_sealed', ['id'], (id = '') => moveKeyPlace(id)),
+  column('mailbox_move', 'imap_password_sealed', ['id'], (id = '') => movePasswordPlace(id)),
   column('member_notices', 'credential_sealed', ['id'], (id = '') => noticeCredentialPlace(id)),
   column('totp_factor', 'secret_sealed', ['user_id'], (id = '') => totpSecretPlace(id)),
   column('member_notice_settings', 'chat_url_sealed', ['member_id'], (id = '') => chatUrlPlace(id)),

@@ -53,6 +53,7 @@ import { Migration20261128001820_canaries } from './Migration20261128001820_cana
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
 import { Migration20261128003000_passkeys } from './Migration20261128003000_passkeys.ts';
 import { Migration20261128003010_grants_with_second_factor } from './Migration20261128003010_grants_with_second_factor.ts';
+import { Migration20261128003100_mailbox_moves } from './Migration20261128003100_mailbox_moves.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -111,4 +112,5 @@ export const migrations = [
   Migration20261128001610_blob_objects,
   Migration20261128003000_passkeys,
   Migration20261128003010_grants_with_second_factor,
+  Migration20261128003100_mailbox_moves,
 ];

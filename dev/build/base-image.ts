@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { writeFileIfChanged } from '#operations/write-file.ts';
+import { writeFileIfChanged } from '#core/platform/write-file.ts';
 
 const FILE = fileURLToPath(new URL('../../Dockerfile', import.meta.url));
 const PINNED =

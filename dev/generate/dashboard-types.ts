@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
 import { webhookEvents } from '#api/webhooks/event-schemas.ts';
-import { writeFileIfChanged } from '#operations/write-file.ts';
+import { writeFileIfChanged } from '#core/platform/write-file.ts';
 
 const written = fileURLToPath(new URL('../../dashboard/api/openapi.ts', import.meta.url));
 const requireOfDashboard = createRequire(new URL('../../dashboard/package.json', import.meta.url));

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { writeFileIfChanged } from '#operations/write-file.ts';
+import { writeFileIfChanged } from '#core/platform/write-file.ts';
 import { chartFiles } from './chart-files.ts';
 import { CLIENT_TYPES, clientTypes } from './client-types.ts';
 import { commandsDocument } from './commands-document.ts';

@@ -1,7 +1,7 @@
 /** `DATA_DIR/service.json`, mode 0600: a started service in one file, for scripts. There while the service is ready. */
 import { rmSync } from 'node:fs';
 import { SETTINGS, type Settings } from '#core/platform/settings/settings.ts';
-import { writeWhole } from '#operations/write-file.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 
 /** How a mail client reaches a listener of the mail host. */
 export interface MailListener {

@@ -35,6 +35,8 @@ export const AUDIT_ACTIONS = [
   'mailbox.canary_sent',
   'mailbox.created',
   'mailbox.deleted',
+  'mailbox.exported',
+  'mailbox.mail_imported',
   'mailbox.sending_resumed',
   'mailbox.test_mail_sent',
   'mailbox.token_created',

@@ -50,6 +50,8 @@ export const LEFT_OUT_TABLES: Readonly<Record<string, string>> = {
   sweeps: 'where the periodic searches are; they begin anew',
   readiness_probe: 'written by each running process every few seconds',
   trace_context: 'ids of traces, kept for days where tracing is on; without one a later span begins a trace of its own',
+  mailbox_move: 'exports and imports by HTTP, kept for days at most; after a restore they are asked for again',
+  mailbox_move_part: 'files of these exports and imports',
   organization_change:
     'names of changes for open pages, kept for a day and ordered by transaction ids of one PostgreSQL server',
 };

@@ -1,10 +1,12 @@
 /** `export`: one mailbox in a folder. */
+
+import { exportable, exportMailbox } from '#administration/moving/export-mailbox.ts';
+import { folderTarget } from '#administration/moving/export-to-folder.ts';
+import { requireMailbox } from '#administration/moving/find-mailbox.ts';
 import { choice } from '#core/platform/settings/setting-forms.ts';
+import { EXPORT_FORMATS } from '#domain/mailbox-moves.ts';
 import { asMib } from '#operations/backup/described.ts';
 import { command } from '#operations/command.ts';
-import { exportable, exportMailbox } from '#operations/moving/export-mailbox.ts';
-import { requireMailbox } from '#operations/moving/find-mailbox.ts';
-import { EXPORT_FORMATS } from '#operations/moving/moved-message.ts';
 
 const POOL_MAX = 2;
 
@@ -37,7 +39,7 @@ export const exportCommand = command({
     }
     const exported = await context.progress.step(`Export of ${account.address}`, (note) =>
       exportMailbox({
-        ...{ db, account, target, format, signal: context.signal },
+        ...{ db, account, target: folderTarget(target, format, account), signal: context.signal },
         onProgress: (text) => note(text, { passing: true }),
       }),
     );

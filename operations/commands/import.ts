@@ -1,14 +1,15 @@
 /** `import`: mail from elsewhere into one mailbox. */
+
+import { requireMailbox } from '#administration/moving/find-mailbox.ts';
+import { readBounded } from '#administration/moving/folder-files.ts';
+import { readImap } from '#administration/moving/imap-reader.ts';
+import { type Imported, importMailbox } from '#administration/moving/import-mailbox.ts';
+import { IMPORT_FORMATS, openSource } from '#administration/moving/open-source.ts';
 import { choice, text, url } from '#core/platform/settings/setting-forms.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { knownImports } from '#mailstore/delivery/import-messages.ts';
 import { asMib } from '#operations/backup/described.ts';
 import { command, UsageError } from '#operations/command.ts';
-import { requireMailbox } from '#operations/moving/find-mailbox.ts';
-import { readBounded } from '#operations/moving/folder-files.ts';
-import { readImap } from '#operations/moving/imap-reader.ts';
-import { type Imported, importMailbox } from '#operations/moving/import-mailbox.ts';
-import { IMPORT_FORMATS, openSource } from '#operations/moving/open-source.ts';
 import { openQuestions } from '#operations/questions.ts';
 
 const POOL_MAX = 3;

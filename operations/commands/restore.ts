@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Form } from '#core/platform/settings/setting-forms.ts';
 import { text } from '#core/platform/settings/setting-forms.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 import { BackupError, type BackupManifest, readManifest } from '#operations/backup/backup-folder.ts';
 import { CREDENTIAL_KINDS, type CredentialKind, readRecordedEnds } from '#operations/backup/credentials.ts';
 import { asAge, passingStep, passphraseOption, readPassphrase } from '#operations/backup/described.ts';
@@ -17,7 +18,6 @@ import { SEND_AGAIN_UP_TO_MS } from '#operations/backup/restored-mail.ts';
 import { type BackedUpSecrets, generatedSecretsFile, knownSecrets, readSecrets } from '#operations/backup/secrets.ts';
 import { describeTemporal, type TemporalState, temporalState } from '#operations/backup/temporal-state.ts';
 import { command } from '#operations/command.ts';
-import { writeWhole } from '#operations/write-file.ts';
 
 const kindsForm: Form<readonly CredentialKind[]> = {
   takes: `a list of ${CREDENTIAL_KINDS.join(', ')}, or \`all\``,

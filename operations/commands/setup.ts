@@ -11,6 +11,7 @@ import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { choice, port, text, url } from '#core/platform/settings/setting-forms.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { readSettingsFile, settingsFileOf, setVariables } from '#core/platform/settings/settings-file.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 import { type Finding, needsAttention } from '#core/process/diagnosis/finding.ts';
 import { pendingMigrations } from '#db/migrate.ts';
 import { type CommandContext, CommandError, command, optionFlag, UsageError } from '#operations/command.ts';
@@ -28,7 +29,6 @@ import {
 } from '#operations/installation-settings.ts';
 import { openQuestions, type Question } from '#operations/questions.ts';
 import { settingsOfStartedService } from '#operations/started-service.ts';
-import { writeWhole } from '#operations/write-file.ts';
 import { findAll, findingsText } from './doctor.ts';
 
 const options = {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Erased } from '#administration/erasure/erase.ts';
-import { writeWhole } from '#operations/write-file.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 
 /** @returns the file */
 export function writeReceipt(dataDir: string, given: string | undefined, { statement, receipt }: Erased): string {

@@ -48,6 +48,8 @@ const NO_EFFECTS = [
   // Written by operators alone.
   'erasure',
   'operator_use',
+  'mailbox_move',
+  'mailbox_move_part',
 ];
 const FAULTS: readonly StatementFault[] = [{ kind: 'error', sqlState: '53100' }, { kind: 'lose' }];
 /** Statements that fail beside those around the commit, spread over the request. */

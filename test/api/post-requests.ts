@@ -7,6 +7,7 @@ import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/sup
 import { authenticator, newPasskeyOptions, passkeyOptions, personWithPasskey } from '#test/support/authenticator.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
+import { openMoves } from '#test/support/open-moves.ts';
 import { challengeOf, personWithBegunTotp, personWithTotp } from '#test/support/second-factor.ts';
 import { newApprovalLink } from './approval-link-world.ts';
 
@@ -56,6 +57,11 @@ async function heldConsent(world: ApiWorld): Promise<string> {
 }
 
 /** Of a source of its own, because there is a limit for each. */
+const failedMove = async (world: ApiWorld): Promise<string> => {
+  const { id, mailbox } = world.organization;
+  const [move = ''] = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, 1, 'failed');
+  return move;
+};
 const newDeviceSignIn = (world: ApiWorld) => beginDeviceSignIn(world.services, 'a terminal', unique());
 
 const newEndpoint = async (world: ApiWorld): Promise<string> =>
@@ -425,6 +431,16 @@ export const postRequests: Readonly<Record<string, Make>> = {
     path: '/api/operator/erasures',
     as: world.operator,
     body: { kind: 'mailbox', subject: await newMailbox(world), yes: true },
+  }),
+  exportMailbox: async (world) => ({
+    path: '/api/operator/exports',
+    as: world.operator,
+    body: { mailbox: await newMailbox(world) },
+  }),
+  startMove: async (world) => ({
+    path: `/api/operator/moves/${await failedMove(world)}/start`,
+    as: world.operator,
+    body: {},
   }),
   sendTestMail: async (world) => ({
     path: `/api/mailboxes/${await newMailbox(world)}/test-mail`,

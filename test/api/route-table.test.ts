@@ -114,6 +114,7 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
   return {
     // Of no organization: one that is not there.
     ers_: newId('erasure'),
+    mov_: newId('move'),
     oar_: String(Reflect.get(Object(question.body), 'id')),
     con_: String(Reflect.get(Object(held.body), 'consentId')),
     lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),

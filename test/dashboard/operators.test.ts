@@ -71,7 +71,7 @@ test('every view can be reached by keys, is accessible, fits a phone, and shows 
   for (const options of [{}, { dark: true }, { phone: true }]) {
     const { page, assertNoFaults } = await open(options);
     await page.getByRole('tab', { name: 'Overview' }).focus();
-    for (const view of ['Overview', 'Incidents', 'Tenants', 'Queue', 'Find a mail', 'Erasures', 'Log']) {
+    for (const view of ['Overview', 'Incidents', 'Tenants', 'Queue', 'Find a mail', 'Exports', 'Erasures', 'Log']) {
       await waitUntil(`the focus of ${view}`, async () => (await page.evaluate(FOCUSED)) === view);
       await page.keyboard.press('Enter');
       await page.locator('[role=tab][data-active]', { hasText: view }).waitFor();

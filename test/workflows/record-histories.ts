@@ -9,6 +9,8 @@ import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { mailboxTarget } from '#administration/erasure/erase.ts';
 import { eraseInBackground } from '#administration/erasure/erase-in-background.ts';
+import { requireMailbox } from '#administration/moving/find-mailbox.ts';
+import { beginExport, startMove } from '#administration/moving/moves.ts';
 import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -16,6 +18,7 @@ import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliverie
 import { moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { erasureWorkflowId } from '#domain/erasure-workflow.ts';
+import { moveWorkflowId } from '#domain/mailbox-moves.ts';
 import { memberNoticeWorkflowId } from '#domain/organizations/member-notices.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
@@ -179,4 +182,18 @@ test('an erasure', async () => {
   const target = await mailboxTarget(world.services.db, mailbox.id);
   const { id } = await eraseInBackground(world.services, world.temporal, target);
   await save('erase-content.finished', erasureWorkflowId(id));
+});
+
+test('an export of a mailbox', async () => {
+  const organization = { ...(await world.organization('team')), plan: 'team' as const };
+  const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+  const { mailbox } = await createMailbox(world.services, organization, caller, {});
+  const { id } = await beginExport(
+    world.services,
+    await requireMailbox(world.services.db, mailbox.id),
+    'archive',
+    caller,
+  );
+  await startMove(world.services, world.temporal, id);
+  await save('move-mailbox.finished', moveWorkflowId(id));
 });

@@ -16,8 +16,8 @@ test('there is a history of every workflow', () => {
   assert.deepEqual(
     [...workflows].toSorted((a = '', b = '') => a.localeCompare(b)),
     [
-      ...['delete-history', 'endpoint-delivery', 'erase-content', 'event-fan-out', 'member-notice', 'outbound-message'],
-      'recover-deliveries',
+      ...['delete-history', 'endpoint-delivery', 'erase-content', 'event-fan-out', 'member-notice', 'move-mailbox'],
+      ...['outbound-message', 'recover-deliveries'],
     ],
   );
 });

@@ -9,6 +9,7 @@ import { Loaded } from '../../components/frame/section.tsx';
 import { Tabs } from '../../components/shown/tabs.tsx';
 import { ErasuresView, LogView } from './log.tsx';
 import { FindMailView, QueueView } from './mail.tsx';
+import { MovesView } from './moves.tsx';
 import { forgetOperatorKey, overviewQuery, useOperatorKey } from './queries.ts';
 import { IncidentsView, OverviewView } from './state.tsx';
 import { TenantsView } from './tenants.tsx';
@@ -77,6 +78,7 @@ function Signed({ onSignOut }: { readonly onSignOut: () => void }) {
           { id: 'tenants', title: 'Tenants', content: <TenantsView /> },
           { id: 'queue', title: 'Queue', content: <QueueView /> },
           { id: 'find', title: 'Find a mail', content: <FindMailView /> },
+          { id: 'moves', title: 'Exports', content: <MovesView /> },
           { id: 'erasures', title: 'Erasures', content: <ErasuresView /> },
           { id: 'log', title: 'Log', content: <LogView /> },
         ]}

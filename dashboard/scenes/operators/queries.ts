@@ -3,7 +3,7 @@
  * again, and no other page can make the browser send it.
  */
 import createClient, { type Middleware } from 'openapi-fetch';
-import { bodyOf, type Schemas } from '../../api/client.ts';
+import { bodyOf, done, type Schemas } from '../../api/client.ts';
 import type { paths } from '../../api/openapi.ts';
 import { singleQuery, useChange } from '../../api/queries.ts';
 
@@ -123,4 +123,38 @@ export const useEraseOrganization = () =>
     (id: string) =>
       bodyOf(operator.POST('/api/operator/erasures', { body: { kind: 'organization', subject: id, yes: true } })),
     ['operator'],
+  );
+
+export type Move = Schemas['OperatorMove'];
+
+export const movesQuery = {
+  ...singleQuery(
+    ['operator', 'moves'],
+    () => bodyOf(operator.GET('/api/operator/moves', { params: { query: {} } })),
+    UNSEEN,
+  ),
+  refetchInterval: 5_000,
+};
+
+export const useExport = () =>
+  useChange((body: Schemas['ExportMailbox']) => bodyOf(operator.POST('/api/operator/exports', { body })), ['operator']);
+
+export const useStartMove = () =>
+  useChange(
+    (id: string) => bodyOf(operator.POST('/api/operator/moves/{id}/start', { params: { path: { id } } })),
+    ['operator'],
+  );
+
+export const useDeleteMove = () =>
+  useChange(
+    (id: string) => done(operator.DELETE('/api/operator/moves/{id}', { params: { path: { id } } })),
+    ['operator'],
+  );
+
+/** The file of an export: the browser keeps what is large on its disk. */
+export const useDownload = () =>
+  useChange(
+    (id: string) =>
+      bodyOf(operator.GET('/api/operator/moves/{id}/content', { params: { path: { id } }, parseAs: 'blob' })),
+    [],
   );

@@ -248,7 +248,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.exported", "mailbox.mail_imported", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -1478,6 +1478,13 @@ class EventTypeScopes(Model):
 
     organization: bool
     mailbox: bool
+
+
+class ExportMailbox(Model):
+    # Id or address.
+    mailbox: str
+    # Default `archive`: our own tar file with all that is known of each message. `mbox`, `maildir`: a tar file with them.
+    format: Annotated[Literal["mbox", "maildir", "archive"], OPEN] | None = None
 
 
 class FileForm(Model):
@@ -2747,6 +2754,33 @@ class OperatorMailStep(Model):
     message_id: str | None
     # Verdicts, destination, answers of other hosts; of a refusal the line of the mail log.
     details: dict[str, Any]
+
+
+class OperatorMove(Model):
+    """An export or import of a mailbox."""
+
+    id: str
+    direction: Annotated[Literal["export", "import"], OPEN]
+    organization_id: str
+    mailbox_id: str
+    format: Annotated[Literal["mbox", "maildir", "archive"], OPEN] | None
+    # `failed`: `problem` says why; after that is mended, start it again.
+    state: Annotated[Literal["receiving", "running", "finished", "failed"], OPEN]
+    # Written so far.
+    messages: int
+    # Of the file, so far.
+    size_bytes: float
+    problem: str | None
+    created_at: datetime
+    finished_at: datetime | None
+    # It is deleted at this time, with its file.
+    expires_at: datetime
+
+
+class OperatorMoveList(Model):
+    data: list[OperatorMove]
+    # Send it as `cursor` for the next page; null on the last one.
+    next_cursor: str | None
 
 
 class OperatorObjective(Model):

@@ -13,6 +13,7 @@ import {
   DEVICE_CODES_PER_PERSON_AND_HOUR,
   DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR,
 } from '#domain/access/sign-in-limits.ts';
+import { OPEN_MOVES_MAX } from '#domain/mailbox-moves.ts';
 import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
 import { API_KEYS_MAX } from '#domain/organizations/plans.ts';
 import { type Answer, type ApiWorld, TEST_PASSWORD, type TestPerson, textAt } from '#test/support/api-world.ts';
@@ -23,6 +24,7 @@ import {
   passkeyOptions,
   personWithPasskey,
 } from '#test/support/authenticator.ts';
+import { openMoves } from '#test/support/open-moves.ts';
 import { challengeOf, personWithTotp } from '#test/support/second-factor.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 
@@ -353,6 +355,30 @@ export const accountCases: Readonly<Record<string, Reach>> = {
       as: world.operator,
       body: { action: 'hold', organization: 'nobody' },
     }),
+  'exportMailbox not_found': (world) =>
+    world.call('POST', '/api/operator/exports', { as: world.operator, body: { mailbox: newId('mailbox') } }),
+  async 'exportMailbox conflict'(world) {
+    const { id, mailbox } = await world.newOrganization('business');
+    const others = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, OPEN_MOVES_MAX);
+    const answer = await world.call('POST', '/api/operator/exports', {
+      as: world.operator,
+      body: { mailbox: world.organization.mailbox.id },
+    });
+    await world.sql(`delete from mailbox_move where id = any($1::text[])`, [others]);
+    return answer;
+  },
+  async 'startMove conflict'(world) {
+    const { id, mailbox } = await world.newOrganization('business');
+    const [move] = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, 1, 'finished');
+    return world.call('POST', `/api/operator/moves/${move}/start`, { as: world.operator, body: {} });
+  },
+  async 'downloadExport conflict'(world) {
+    const { id, mailbox } = await world.newOrganization('business');
+    const [move] = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, 1);
+    const answer = await world.call('GET', `/api/operator/moves/${move}/content`, { as: world.operator });
+    await world.sql(`delete from mailbox_move where id = $1`, [move]);
+    return answer;
+  },
   'rehearseErasure not_found': (world) =>
     world.call('GET', `/api/operator/erasures/rehearsal?kind=mailbox&subject=${newId('mailbox')}`, {
       as: world.operator,

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { after, test } from 'node:test';
+import { type MboxVariant, readMbox, readMboxFile } from '#administration/moving/mbox-reader.ts';
+import { mboxEntry } from '#administration/moving/mbox-writer.ts';
+import type { MovedMessage, Problem, SourceItem } from '#administration/moving/moved-message.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { type MboxVariant, readMbox, readMboxFile } from '#operations/moving/mbox-reader.ts';
-import { mboxEntry } from '#operations/moving/mbox-writer.ts';
-import type { MovedMessage, Problem, SourceItem } from '#operations/moving/moved-message.ts';
 import { HARD_MESSAGES } from './moving-world.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mbox-'));

@@ -2,13 +2,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { exportMailbox } from '#administration/moving/export-mailbox.ts';
+import { folderTarget } from '#administration/moving/export-to-folder.ts';
+import { type Imported, importMailbox } from '#administration/moving/import-mailbox.ts';
+import type { Source } from '#administration/moving/moved-message.ts';
+import { type ImportFormat, openSource } from '#administration/moving/open-source.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
+import type { ExportFormat } from '#domain/mailbox-moves.ts';
 import { listFolders } from '#mailstore/folders/folders.ts';
 import { storedPlacements } from '#mailstore/messages/stored-placements.ts';
-import { exportMailbox } from '#operations/moving/export-mailbox.ts';
-import { type Imported, importMailbox } from '#operations/moving/import-mailbox.ts';
-import type { ExportFormat, Source } from '#operations/moving/moved-message.ts';
-import { type ImportFormat, openSource } from '#operations/moving/open-source.ts';
 import { letter, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from '#test/support/store-world.ts';
 
 const { seen, answered, flagged, deleted, draft } = MAIL_FLAGS;
@@ -35,7 +37,7 @@ export async function openMovingWorld(): Promise<MovingWorld> {
     path: (name) => path.join(folder, name),
     async export({ id, address }, format, target) {
       const account = { mailboxId: id, address };
-      await exportMailbox({ db, account, target, format, signal, onProgress() {} });
+      await exportMailbox({ db, account, target: folderTarget(target, format, account), signal, onProgress() {} });
     },
     import({ id, address }, source, { format, dryRun = false } = {}) {
       const account = { mailboxId: id, address };

@@ -5,9 +5,9 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSyn
 import net from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { readImap } from '#administration/moving/imap-reader.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { knownImports } from '#mailstore/delivery/import-messages.ts';
-import { readImap } from '#operations/moving/imap-reader.ts';
 import { openMailWorld } from '#test/support/mail-world.ts';
 import { needs, programFile } from '#test/support/programs.ts';
 import { letter, type StoreMailbox, spooled } from '#test/support/store-world.ts';

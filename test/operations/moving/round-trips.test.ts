@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { EXPORT_FORMATS } from '#operations/moving/moved-message.ts';
+import { EXPORT_FORMATS } from '#domain/mailbox-moves.ts';
 import { runAdmin } from '#test/support/run-admin.ts';
 import { letter, type StoreMailbox, spooled } from '#test/support/store-world.ts';
 import { contentsOf, fillHard, type MovingWorld, openMovingWorld } from './moving-world.ts';

@@ -1,24 +1,27 @@
-/** Writers of the formats. Each can go on where an interrupted export stopped. */
+/** Writers of the formats, into a folder or into files of the database. Each can go on where an interrupted export stopped. */
 import { hash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, open, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Folder } from '@agent-mailbox/mail-store';
+import { writeWhole } from '#core/platform/write-file.ts';
+import type { ExportFormat } from '#domain/mailbox-moves.ts';
 import type { StoredPlacement } from '#mailstore/messages/stored-placements.ts';
-import { writeWhole } from '#operations/write-file.ts';
 import {
   ARCHIVE_FILE,
   ARCHIVE_FORMAT,
   ARCHIVE_VERSION,
   type ArchivedFacts,
   nextChain,
+  TAR_END,
   tarEntry,
 } from './archive-format.ts';
 import type { ExportedFolder, ExportState } from './export-state.ts';
-import { type FolderFile, fileNameOf, writeFolderFiles } from './folder-files.ts';
+import { FOLDERS_FILE, type FolderFile, fileNameOf, folderFilesText, writeFolderFiles } from './folder-files.ts';
 import { type KeywordLetters, keywordLetters, maildirOf, messageFileName } from './maildir-names.ts';
 import { mboxEntry } from './mbox-writer.ts';
-import type { ExportFormat } from './moved-message.ts';
+
+/** The one file of a Maildir that is packed. */
+export const MAILDIR_TAR = 'maildir.tar';
 
 export type WholePlacement = StoredPlacement & { readonly bytes: Buffer };
 
@@ -33,57 +36,46 @@ export interface ExportWriter {
   close(): Promise<void>;
 }
 
-/** Name of the file or folder of each, unless it has one. */
-export function fileOf(format: ExportFormat, folder: Pick<Folder, 'id' | 'name'>, taken: ReadonlySet<string>): string {
+/** A file that is written at its end; what an interrupted run wrote after its last note is cut off. */
+export interface Appending {
+  append(bytes: Buffer): Promise<void>;
+  /** What was appended is there for good, and the state says how much. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a file of an export for `Appending`. */
+export type OpenAppending = (file: string) => Promise<Appending>;
+
+/** Name of the file or folder of each. @param taken names of the others */
+export function fileOf(
+  format: ExportFormat,
+  folder: Pick<Folder, 'id' | 'name'>,
+  taken: ReadonlySet<string>,
+  maxBytes = Number.POSITIVE_INFINITY,
+): string {
   if (format === 'archive') return '';
   const wanted = format === 'mbox' ? `${fileNameOf(folder.name, folder.id)}.mbox` : maildirOf(folder.name, folder.id);
   const lower = new Set([...taken].map((each) => each.toLowerCase()));
-  if (!lower.has(wanted.toLowerCase())) return wanted;
+  if (!lower.has(wanted.toLowerCase()) && Buffer.byteLength(wanted) <= maxBytes) return wanted;
   return format === 'mbox' ? `folder-${folder.id}.mbox` : `.folder-${folder.id}`;
 }
 
-export function exportWriter(target: string, state: ExportState): ExportWriter {
-  if (state.format === 'maildir') return maildirWriter(target);
-  return state.format === 'mbox' ? mboxWriter(target, state) : archiveWriter(target, state);
-}
-
-/** A file that is written at its end; what an interrupted run wrote after its last note is cut off. */
-async function openAppending(target: string, file: string, state: ExportState) {
-  const handle = await open(
-    path.join(target, file),
-    constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW,
-    0o600,
-  );
-  let at = state.files[file] ?? 0;
-  await handle.truncate(at);
-  return {
-    async append(bytes: Buffer): Promise<void> {
-      for (let from = 0; from < bytes.length; ) {
-        const { bytesWritten } = await handle.write(bytes, from, bytes.length - from, at);
-        from += bytesWritten;
-        at += bytesWritten;
-      }
-    },
-    async sync(): Promise<void> {
-      await handle.datasync();
-      state.files[file] = at;
-    },
-    close: (): Promise<void> => handle.close(),
-  };
-}
-type Appending = Awaited<ReturnType<typeof openAppending>>;
-
-function mboxWriter(target: string, state: ExportState): ExportWriter {
+/** @param listFolders writes the list of folders with their exact names */
+export function mboxWriter(
+  openAppending: OpenAppending,
+  listFolders: (folders: readonly FolderFile[]) => void,
+): ExportWriter {
   let current: Appending | undefined;
   const close = async () => {
     await current?.close();
     current = undefined;
   };
   return {
-    begin: async (folders) => writeFolderFiles(target, folders),
+    begin: async (folders) => listFolders(folders),
     async openFolder({ file }) {
       await close();
-      current = await openAppending(target, file, state);
+      current = await openAppending(file);
     },
     write: async (_folder, message) => current?.append(mboxEntry(message)),
     sync: async () => current?.sync(),
@@ -92,7 +84,7 @@ function mboxWriter(target: string, state: ExportState): ExportWriter {
   };
 }
 
-function maildirWriter(target: string): ExportWriter {
+export function maildirWriter(target: string): ExportWriter {
   const letters = new Map<string, KeywordLetters>();
   const inMaildir = ({ file }: ExportedFolder, ...rest: string[]) => path.join(target, file, ...rest);
   return {
@@ -106,11 +98,7 @@ function maildirWriter(target: string): ExportWriter {
     async write(folder, message) {
       const own = letters.get(folder.file) ?? keywordLetters('');
       const before = own.text();
-      const name = messageFileName({
-        ...{ uid: message.uid, size: message.size, flags: message.flags },
-        ...{ date: message.internalDate, offsetMinutes: message.internalOffsetMinutes },
-        letters: message.keywords.flatMap((keyword) => own.letterOf(keyword) ?? []),
-      });
+      const name = nameOf(message, own);
       if (own.text() !== before) writeWhole(inMaildir(folder, 'dovecot-keywords'), own.text(), 0o600);
       const unfinished = inMaildir(folder, 'tmp', `U${message.uid}`);
       await writeFile(unfinished, message.bytes, { mode: 0o600 });
@@ -123,7 +111,55 @@ function maildirWriter(target: string): ExportWriter {
   };
 }
 
-function archiveWriter(target: string, state: ExportState): ExportWriter {
+const nameOf = (message: StoredPlacement, letters: KeywordLetters): string =>
+  messageFileName({
+    ...{ uid: message.uid, size: message.size, flags: message.flags },
+    ...{ date: message.internalDate, offsetMinutes: message.internalOffsetMinutes },
+    letters: message.keywords.flatMap((keyword) => letters.letterOf(keyword) ?? []),
+  });
+
+/** A Maildir as one tar file. Its lists, which are known at the end only, are the last entries. */
+export function maildirTarWriter(openAppending: OpenAppending, state: ExportState): ExportWriter {
+  let tar: Appending | undefined;
+  const letters = new Map<string, KeywordLetters>();
+  const inFolder = (file: string, name: string) => (file === '' ? name : `${file}/${name}`);
+  const add = async (name: string, content: Buffer, time = new Date(state.startedAt)) => {
+    for (const part of tarEntry(name, content, time)) await tar?.append(part);
+  };
+  return {
+    async begin(folders) {
+      tar ??= await openAppending(MAILDIR_TAR);
+      state.listed = folders;
+      state.keywords ??= {};
+    },
+    async openFolder({ file }) {
+      letters.set(file, keywordLetters(state.keywords?.[file] ?? ''));
+    },
+    async write({ file }, message) {
+      const own = letters.get(file) ?? keywordLetters('');
+      await add(inFolder(file, `cur/${nameOf(message, own)}`), message.bytes, message.internalDate);
+      if (state.keywords !== undefined) state.keywords[file] = own.text();
+    },
+    sync: async () => tar?.sync(),
+    async end() {
+      for (const { file } of state.folders) {
+        // Also of an empty folder: by it a reader sees that the folder is there.
+        await add(inFolder(file, 'cur/'), Buffer.alloc(0));
+        if (file !== '') await add(inFolder(file, 'maildirfolder'), Buffer.alloc(0));
+        const keywords = state.keywords?.[file] ?? '';
+        if (keywords !== '') await add(inFolder(file, 'dovecot-keywords'), Buffer.from(keywords));
+      }
+      await add(FOLDERS_FILE, folderFilesText(state.listed ?? []));
+      await tar?.append(TAR_END);
+    },
+    async close() {
+      await tar?.close();
+      tar = undefined;
+    },
+  };
+}
+
+export function archiveWriter(openAppending: OpenAppending, state: ExportState): ExportWriter {
   let file: Appending | undefined;
   const add = async (name: string, content: Buffer, time: Date) => {
     for (const part of tarEntry(name, content, time)) await file?.append(part);
@@ -134,7 +170,7 @@ function archiveWriter(target: string, state: ExportState): ExportWriter {
     async begin(folders) {
       if (file !== undefined) return;
       const isNew = (state.files[ARCHIVE_FILE] ?? 0) === 0;
-      const handle = await openAppending(target, ARCHIVE_FILE, state);
+      const handle = await openAppending(ARCHIVE_FILE);
       file = handle;
       if (!isNew) return;
       const head = {
@@ -164,7 +200,7 @@ function archiveWriter(target: string, state: ExportState): ExportWriter {
     sync: async () => file?.sync(),
     async end() {
       await add('end.json', asJson({ messages: counted(), sha256: state.chain }), startedAt);
-      await file?.append(Buffer.alloc(1_024));
+      await file?.append(TAR_END);
     },
     async close() {
       await file?.close();

@@ -1,25 +1,25 @@
 /** Finds out what a source on disk is, and opens its reader. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { CommandError } from '#operations/command.ts';
 import { ARCHIVE_FILE } from './archive-format.ts';
 import { readArchive } from './archive-reader.ts';
 import { readMaildir } from './maildir-reader.ts';
 import { type MboxVariant, readMbox, readMboxFile } from './mbox-reader.ts';
 import type { Source } from './moved-message.ts';
+import { MovingError } from './moving-error.ts';
 
 export const IMPORT_FORMATS = ['mbox', 'mboxo', 'mboxrd', 'mboxcl2', 'maildir', 'archive'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
-/** @throws {CommandError} if it is not there, or not clear what it is */
+/** @throws {MovingError} if it is not there, or not clear what it is */
 export function openSource(source: string, given: ImportFormat | undefined): Source {
   const facts = lstatSync(source, { throwIfNoEntry: false });
-  if (facts === undefined) throw new CommandError(`${source} does not exist`);
+  if (facts === undefined) throw new MovingError(`${source} does not exist`);
   const isFolder = facts.isDirectory();
-  if (!isFolder && !facts.isFile()) throw new CommandError(`${source} is neither a file nor a folder`);
+  if (!isFolder && !facts.isFile()) throw new MovingError(`${source} is neither a file nor a folder`);
   const format = given ?? formatOf(source, isFolder);
   if (format === 'maildir') {
-    if (!isFolder) throw new CommandError(`${source} is a file, and a Maildir is a folder`);
+    if (!isFolder) throw new MovingError(`${source} is a file, and a Maildir is a folder`);
     return readMaildir(source);
   }
   if (format === 'archive') return readArchive(isFolder ? path.join(source, ARCHIVE_FILE) : source);

@@ -3,9 +3,6 @@ import type { SpecialUse } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS, type MailFlag } from '#domain/mail/mail-flags.ts';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 
-export const EXPORT_FORMATS = ['mbox', 'maildir', 'archive'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-
 export interface MovedMessage {
   readonly kind: 'message';
   /** Unicode, `/` between levels. */

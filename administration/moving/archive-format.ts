@@ -38,22 +38,52 @@ export const nextChain = (chain: string, facts: Buffer, content: Buffer): string
 
 const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, '0')}\0`;
 
+/** Two blocks of zeros. */
+export const TAR_END = Buffer.alloc(2 * BLOCK_BYTES);
+/** Bytes of the last part of a name; what is before it may have 155. */
+export const TAR_NAME_MAX_BYTES = 100;
+/** The largest size in octal digits. */
+const OCTAL_SIZE_MAX = 0o77777777777;
+const SIZE_AT = 124;
+const MODE_AT = 100;
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export const tarPadding = (size: number): Buffer => Buffer.alloc((BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES);
+
 /** Header, content and padding of a file. */
-export function tarEntry(name: string, content: Buffer, time: Date): Buffer[] {
+export const tarEntry = (name: string, content: Buffer, time: Date): Buffer[] => [
+  tarHeader(name, content.length, time),
+  content,
+  tarPadding(content.length),
+];
+
+/**
+ * @param name with `/`; of a folder one at its end. At most 100 bytes, or 155 before one of its `/` and 100 behind it
+ * @param size bytes; above 8 GiB in the binary form that GNU tar, bsdtar and Python read
+ */
+export function tarHeader(name: string, size: number, time: Date): Buffer {
   const header = Buffer.alloc(BLOCK_BYTES);
-  const put = (text: string, at: number) => header.write(text, at, 'latin1');
-  put(name, 0);
-  put(octal(0o600, 8), 100);
+  const put = (text: string, at: number) => header.write(text, at);
+  const isFolder = name.endsWith('/');
+  const split = Buffer.byteLength(name) > TAR_NAME_MAX_BYTES ? name.lastIndexOf('/', name.length - 2) : -1;
+  put(name.slice(split + 1), 0);
+  if (split > 0) put(name.slice(0, split), 345);
+  put(octal(isFolder ? FOLDER_MODE : FILE_MODE, 8), MODE_AT);
   put(octal(0, 8), 108);
   put(octal(0, 8), 116);
-  put(octal(content.length, 12), 124);
+  if (size <= OCTAL_SIZE_MAX) put(octal(size, 12), SIZE_AT);
+  else {
+    header[SIZE_AT] = 0x80;
+    header.writeBigUInt64BE(BigInt(size), SIZE_AT + 4);
+  }
   put(octal(Math.max(0, Math.floor(time.getTime() / 1_000)), 12), 136);
   put('        ', 148);
-  put('0', 156);
+  put(isFolder ? '5' : '0', 156);
   put('ustar\0', 257);
   put('00', 263);
   put(`${octal(checksumOf(header), 7)} `, 148);
-  return [header, content, Buffer.alloc((BLOCK_BYTES - (content.length % BLOCK_BYTES)) % BLOCK_BYTES)];
+  return header;
 }
 
 /** With its own field as blanks. */

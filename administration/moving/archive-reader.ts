@@ -3,7 +3,6 @@ import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { CommandError } from '#operations/command.ts';
 import {
   ARCHIVE_FORMAT,
   ARCHIVE_VERSION,
@@ -14,13 +13,14 @@ import {
 } from './archive-format.ts';
 import { asSpecialUse } from './folder-files.ts';
 import { type MovedMessage, problem, type SourceItem, tooBig } from './moved-message.ts';
+import { MovingError } from './moving-error.ts';
 
 const JSON_MAX_BYTES = 4 * 1_048_576;
 const FLAGS_MAX = 31;
 
 type Json = Partial<Record<string, unknown>>;
 
-/** @throws {CommandError} if it is no such archive, or of a later version */
+/** @throws {MovingError} if it is no such archive, or of a later version */
 export async function* readArchive(file: string): AsyncGenerator<SourceItem> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
@@ -38,7 +38,7 @@ async function* readEntries(handle: FileHandle, file: string): AsyncGenerator<So
     const block = await bytesAt(handle, at, BLOCK_BYTES);
     const header = block.length === BLOCK_BYTES ? readTarHeader(block) : undefined;
     if (header === undefined || header === 'end') {
-      if (!isKnown) throw new CommandError(`${file} is no archive of a mailbox`);
+      if (!isKnown) throw new MovingError(`${file} is no archive of a mailbox`);
       yield problem(`${file}, byte ${at}`, 'the archive ends here without its end: what follows is lost');
       return;
     }
@@ -50,8 +50,7 @@ async function* readEntries(handle: FileHandle, file: string): AsyncGenerator<So
     const limit = ending === 'eml' ? MESSAGE_MAX_BYTES : JSON_MAX_BYTES;
     const content = isFile && size <= limit ? await bytesAt(handle, from, size) : undefined;
     if (!isKnown) {
-      if (name !== 'mailbox.json' || content === undefined)
-        throw new CommandError(`${file} is no archive of a mailbox`);
+      if (name !== 'mailbox.json' || content === undefined) throw new MovingError(`${file} is no archive of a mailbox`);
       yield* readMailbox(asJson(content), file);
       isKnown = true;
     } else if (name === 'end.json' && content?.length === size) {
@@ -99,9 +98,9 @@ function asJson(bytes: Buffer): Json {
 }
 
 function* readMailbox(mailbox: Json, file: string): Generator<SourceItem> {
-  if (mailbox['format'] !== ARCHIVE_FORMAT) throw new CommandError(`${file} is no archive of a mailbox`);
+  if (mailbox['format'] !== ARCHIVE_FORMAT) throw new MovingError(`${file} is no archive of a mailbox`);
   if (mailbox['version'] !== ARCHIVE_VERSION)
-    throw new CommandError(`${file} is of another version of the service: import it with that version or a later one`);
+    throw new MovingError(`${file} is of another version of the service: import it with that version or a later one`);
   for (const each of Array.isArray(mailbox['folders']) ? (mailbox['folders'] as unknown[]) : []) {
     const { name, specialUse, subscribed } = (typeof each === 'object' && each !== null ? each : {}) as Json;
     if (typeof name === 'string')

@@ -23,9 +23,9 @@ import {
 import { createFolder } from '#mailstore/folders/change-folders.ts';
 import { folderName, listFolders, newFolderName, subscribe } from '#mailstore/folders/folders.ts';
 import { readQuota } from '#mailstore/folders/placements.ts';
-import { CommandError } from '#operations/command.ts';
 import type { MovedFolder, MovedMessage, Problem, Source } from './moved-message.ts';
 import { problem } from './moved-message.ts';
+import { MovingError } from './moving-error.ts';
 
 /** Of problems, that the report names; all are counted. */
 const PROBLEMS_NAMED_MAX = 1_000;
@@ -73,7 +73,7 @@ interface Waiting {
 /** The mailbox is full. */
 class Full extends Error {}
 
-/** @throws {CommandError} when it is interrupted */
+/** @throws {MovingError} when it is interrupted */
 export async function importMailbox(input: ImportInput): Promise<Imported> {
   const { db, notifier, account, source, dryRun, signal, onProgress } = input;
   const { mailboxId } = account;
@@ -179,7 +179,7 @@ export async function importMailbox(input: ImportInput): Promise<Imported> {
       else say(item.where, item.problem);
       if (signal.aborted) {
         await flush();
-        throw new CommandError(`${report.imported} messages were imported: run the same command again, and it goes on`);
+        throw new MovingError(`${report.imported} messages were imported: run the same command again, and it goes on`);
       }
     }
     await flush();

@@ -8,9 +8,9 @@ import type { MailFlag } from '#domain/mail/mail-flags.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { importDigest } from '#mailstore/delivery/import-messages.ts';
-import { CommandError, UsageError } from '#operations/command.ts';
 import { asSpecialUse } from './folder-files.ts';
 import { type MovedMessage, problem, type SourceItem, tooBig } from './moved-message.ts';
+import { MovingError } from './moving-error.ts';
 
 const TLS_PORT = 993;
 const PLAIN_PORT = 143;
@@ -45,11 +45,11 @@ export interface ImapSource {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** @throws {CommandError} if the server cannot be reached or refuses the login */
+/** @throws {MovingError} if the server cannot be reached or refuses the login */
 export async function* readImap({ url, user, password, insecure, known }: ImapSource): AsyncGenerator<SourceItem> {
   const host = url.hostname.replaceAll(/^\[|\]$/g, '');
   const secure = url.protocol === 'imaps:';
-  if (!secure && url.protocol !== 'imap:') throw new UsageError('--imap takes imaps://host or imap://host');
+  if (!secure && url.protocol !== 'imap:') throw new MovingError('--imap takes imaps://host or imap://host');
   const mayBeOpen = insecure || isLoopback(host);
   const port = url.port === '' ? (secure ? TLS_PORT : PLAIN_PORT) : Number(url.port);
   const client = new ImapFlow({
@@ -68,7 +68,7 @@ export async function* readImap({ url, user, password, insecure, known }: ImapSo
     await client.connect();
     for (const folder of await client.list()) yield* readFolder(client, folder, { host, user, known });
   } catch (error) {
-    throw new CommandError(
+    throw new MovingError(
       `${host}:${port}: ${failure?.message ?? sentenceOf(error)}. What was imported stays; run the same command again to go on`,
     );
   } finally {

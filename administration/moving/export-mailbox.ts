@@ -1,27 +1,36 @@
 /**
- * Writes one mailbox into a folder, while the service runs. Memory does not grow with the mailbox: rows are read in portions,
+ * Writes one mailbox, while the service runs. Memory does not grow with the mailbox: rows are read in portions,
  * contents one by one. Folders are gone through until no new message is found, so mail that moves meanwhile is not
  * missed; it may be there twice.
  */
-import type { MailAccount } from '@agent-mailbox/mail-store';
+import type { Folder, MailAccount } from '@agent-mailbox/mail-store';
 import type { Database } from '#db/database.ts';
 import { listFolders, listSubscriptions } from '#mailstore/folders/folders.ts';
 import { placementsAfter, storedPlacements } from '#mailstore/messages/stored-placements.ts';
-import { CommandError } from '#operations/command.ts';
-import { type ExportedFolder, openState, saveState } from './export-state.ts';
-import { exportWriter, fileOf } from './export-writers.ts';
-import type { ExportFormat } from './moved-message.ts';
+import type { ExportedFolder, ExportState } from './export-state.ts';
+import type { ExportWriter } from './export-writers.ts';
+import { MovingError } from './moving-error.ts';
 
 /** The state is noted after so much. */
 const NOTED_MESSAGES = 500;
 const NOTED_BYTES = 16 * 1_048_576;
 const PASSES_MAX = 5;
 
+/** Where an export is written, and how far it is there. */
+export interface ExportTarget {
+  readonly state: ExportState;
+  /** An interrupted export is continued. */
+  readonly continued: boolean;
+  readonly writer: ExportWriter;
+  fileOf(folder: Pick<Folder, 'id' | 'name'>, taken: ReadonlySet<string>): string;
+  /** Keeps the state for good. */
+  save(): Promise<void>;
+}
+
 export interface ExportInput {
   readonly db: Database;
   readonly account: MailAccount;
-  readonly target: string;
-  readonly format: ExportFormat;
+  readonly target: ExportTarget;
   readonly signal: AbortSignal;
   onProgress(text: string): void;
 }
@@ -34,22 +43,14 @@ export interface Exported {
   readonly continued: boolean;
 }
 
-/** @throws {CommandError} */
-export async function exportMailbox({
-  db,
-  account,
-  target,
-  format,
-  signal,
-  onProgress,
-}: ExportInput): Promise<Exported> {
-  const { mailboxId, address } = account;
-  const { state, continued } = openState(target, { format, mailboxId, address }, new Date());
-  const writer = exportWriter(target, state);
+/** @throws {MovingError} */
+export async function exportMailbox({ db, account, target, signal, onProgress }: ExportInput): Promise<Exported> {
+  const { mailboxId } = account;
+  const { state, continued, writer } = target;
   let [unnotedMessages, unnotedBytes] = [0, 0];
   const note = async () => {
     await writer.sync();
-    saveState(target, state);
+    await target.save();
     [unnotedMessages, unnotedBytes] = [0, 0];
   };
   const total = () => state.folders.reduce((sum, { messages }) => sum + messages, 0);
@@ -60,10 +61,10 @@ export async function exportMailbox({
     for (const { id, name, uidValidity } of folders) {
       const known = state.folders.find((each) => each.id === id);
       if (known === undefined) {
-        const file = fileOf(format, { id, name }, new Set(state.folders.map((each) => each.file)));
+        const file = target.fileOf({ id, name }, new Set(state.folders.map((each) => each.file)));
         state.folders.push({ id, name, file, uidValidity, lastUid: 0, messages: 0 });
       } else if (known.uidValidity !== uidValidity)
-        throw new CommandError(`${name} has another UIDVALIDITY since the export began: choose a new folder`);
+        throw new MovingError(`${name} has another UIDVALIDITY since the export began: choose a new folder`);
     }
     const subscribed = new Set(await listSubscriptions(db, mailboxId));
     const uses = new Map(folders.map(({ id, specialUse }) => [id, specialUse]));
@@ -87,7 +88,7 @@ export async function exportMailbox({
       unnotedBytes += message.size;
       if (unnotedMessages >= NOTED_MESSAGES || unnotedBytes >= NOTED_BYTES || signal.aborted) await note();
       onProgress(`${total()} messages`);
-      if (signal.aborted) throw new CommandError('stopped: run the same command again, and it goes on');
+      if (signal.aborted) throw new MovingError('stopped: run the same command again, and it goes on');
     }
     await note();
     return written;

@@ -1,9 +1,10 @@
-/** How far an export is, in a file beside what it wrote: an interrupted one goes on from there. */
+/** How far an export is: an interrupted one goes on from there. In a folder it is a file beside what was written. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { CommandError } from '#operations/command.ts';
-import { writeWhole } from '#operations/write-file.ts';
-import type { ExportFormat } from './moved-message.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
+import type { ExportFormat } from '#domain/mailbox-moves.ts';
+import type { FolderFile } from './folder-files.ts';
+import { MovingError } from './moving-error.ts';
 
 export const STATE_FILE = 'agent-mailbox-export.json';
 const STATE_VERSION = 1;
@@ -30,27 +31,39 @@ export interface ExportState {
   bytes: number;
   /** Of an archive. */
   chain: string;
+  /** The files `dovecot-keywords` of a Maildir in one file, by folder. */
+  keywords?: Record<string, string>;
+  /** The list of folders of mbox files that are packed together. */
+  listed?: readonly FolderFile[];
 }
 
-type Identity = Pick<ExportState, 'format' | 'mailboxId' | 'address'>;
+export type ExportIdentity = Pick<ExportState, 'format' | 'mailboxId' | 'address'>;
 
-/** @throws {CommandError} if the folder has something else, or a whole export */
-export function openState(target: string, identity: Identity, now: Date): { state: ExportState; continued: boolean } {
+export const newState = (identity: ExportIdentity, now: Date): ExportState => ({
+  ...{ version: STATE_VERSION, ...identity, startedAt: now.toISOString() },
+  ...{ completedAt: null, folders: [], files: {}, bytes: 0, chain: '' },
+});
+
+/** @throws {MovingError} if the folder has something else, or a whole export */
+export function openState(
+  target: string,
+  identity: ExportIdentity,
+  now: Date,
+): { state: ExportState; continued: boolean } {
   const file = path.join(target, STATE_FILE);
   if (!existsSync(file)) {
     mkdirSync(target, { recursive: true, mode: 0o700 });
     if (readdirSync(target).length > 0)
-      throw new CommandError(`${target} is not empty, and has no interrupted export: choose a new folder`);
-    const rest = { completedAt: null, folders: [], files: {}, bytes: 0, chain: '' };
-    return { state: { version: STATE_VERSION, ...identity, startedAt: now.toISOString(), ...rest }, continued: false };
+      throw new MovingError(`${target} is not empty, and has no interrupted export: choose a new folder`);
+    return { state: newState(identity, now), continued: false };
   }
   const state = JSON.parse(readFileSync(file, 'utf8')) as ExportState; // written by `saveState`
   if (state.version !== STATE_VERSION || state.format !== identity.format || state.mailboxId !== identity.mailboxId)
-    throw new CommandError(
+    throw new MovingError(
       `${target} has an export of ${state.address} as ${state.format}: choose a new folder, or the same address and format`,
     );
   if (state.completedAt !== null)
-    throw new CommandError(`${target} has the whole export of ${state.completedAt}: choose a new folder`);
+    throw new MovingError(`${target} has the whole export of ${state.completedAt}: choose a new folder`);
   return { state, continued: true };
 }
 

@@ -6,7 +6,7 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { SPECIAL_USES, type SpecialUse } from '@agent-mailbox/mail-store';
-import { writeWhole } from '#operations/write-file.ts';
+import { writeWhole } from '#core/platform/write-file.ts';
 
 export interface FolderFile {
   /** Below the target, with `/`. */
@@ -16,7 +16,7 @@ export interface FolderFile {
   readonly subscribed: boolean;
 }
 
-const FOLDERS_FILE = 'agent-mailbox-folders.json';
+export const FOLDERS_FILE = 'agent-mailbox-folders.json';
 const FOLDERS_FILE_MAX_BYTES = 16 * 1_048_576;
 /** With room for an ending; file systems take 255 bytes. */
 const FILE_NAME_MAX_BYTES = 200;
@@ -45,8 +45,11 @@ export function nameOfFile(file: string): string {
   }
 }
 
+export const folderFilesText = (folders: readonly FolderFile[]): Buffer =>
+  Buffer.from(`${JSON.stringify(folders, null, 2)}\n`);
+
 export const writeFolderFiles = (target: string, folders: readonly FolderFile[]): void =>
-  writeWhole(path.join(target, FOLDERS_FILE), `${JSON.stringify(folders, null, 2)}\n`, 0o600);
+  writeWhole(path.join(target, FOLDERS_FILE), folderFilesText(folders).toString(), 0o600);
 
 /** @returns by file; empty if there is no such list, or one that cannot be read */
 export async function readFolderFiles(source: string): Promise<Map<string, FolderFile>> {
