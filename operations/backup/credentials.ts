@@ -26,7 +26,12 @@ const KINDS: Readonly<Record<CredentialKind, Kind>> = {
   sessions: {
     text: 'sign-ins of people (sessions), which last up to their expiry',
     count: 'select count(*)::int as n from sessions where expires_at > $1',
-    end: ['delete from sessions', 'delete from device_sign_ins', 'delete from sign_in_challenges', 'delete from passkey_ceremonies'],
+    end: [
+      'delete from sessions',
+      'delete from device_sign_ins',
+      'delete from sign_in_challenges',
+      'delete from passkey_ceremonies',
+    ],
   },
   'api-keys': {
     text: 'API keys of organizations',
