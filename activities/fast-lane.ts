@@ -17,40 +17,46 @@
  * `endpointDelivery`, and takes over those of a dead lane. So a lane that is off, full or dead changes times, never
  * outcomes.
  *
- * **Signs of life** are written into the database twice a second. Leases of the lane are valid for 2.5 seconds after its
- * last sign, and longer while no other lane can write its signs either.
+ * **From other processes.** An api or mail process without a lane leases deliveries to this one, which offers room in its
+ * signs of life, and says so by NOTIFY after the commit (`core/platform/process/lanes-elsewhere.ts`). They are read, not
+ * written, and attempted.
  *
- *   sign ──▶ sure for two seconds ──no sign──▶ unsure: nothing is claimed or sent ──sign──▶ sure of new leases alone
+ * **What it does not know.** Once in two seconds it looks for deliveries that are leased to it and not in its memory: the
+ * answer to a commit or claim was lost, or the message of another process. It takes those up.
+ *
+ * Its leases are valid while it shows signs of life (`sign-of-life.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { wakeablePause } from '#core/platform/batching/circuit.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
-import type { Logger } from '#core/platform/log/logger.ts';
 import { laneDeliveries } from '#core/platform/log/metrics.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import { deliveryClaims, fairShares, reportedSql } from '#core/webhooks/dispatcher/claims.ts';
 import type { BatchPlace, LaneBatches } from '#core/webhooks/dispatcher/lane-batches.ts';
-import { openSteadyPlans, type Sql } from '#db/database.ts';
+import { openSteadyPlans } from '#db/database.ts';
 import type { DirectLease, LeasingLane } from '#db/direct-lease.ts';
 import { releaseAttempts } from '#db/queries/deliveries/attempts.ts';
 import {
   endLeases,
   type LaneDelivery,
+  type LeasedDelivery,
+  leasedTo,
   leasedUnder,
   leaseFairly,
   leaseLeftBehind,
   leaseOldest,
+  stillLeased,
 } from '#db/queries/deliveries/claim-deliveries.ts';
 import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
-import { endLane, showLife } from '#db/queries/deliveries/lane-life.ts';
-import { LANE_SIGN_MS, LANE_VALID_MS } from '#domain/webhooks/delivery-limits.ts';
+import type { LaneOffer } from '#db/queries/deliveries/lane-life.ts';
 import type { LaneAttempts } from './attempt-deliveries.ts';
 import type { EndpointOutcome } from './endpoint-health.ts';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from './make-attempt.ts';
+import { signOfLife } from './sign-of-life.ts';
 
 export interface FastLane extends LaneAttempts {
   /** Resolves when the attempts in flight have ended and nothing is leased any more. Abort `draining` before. */
@@ -76,6 +82,8 @@ const ORGANIZATION_MAX = 250;
 /** The same for direct leases, of which each endpoint has about a second's: see `EndpointSlots.crowded`. */
 const ORGANIZATION_DIRECT_MAX = 1_000;
 const CLAIM_MAX = 100;
+/** Deliveries that are leased to it, and are read together. */
+const TAKEN_UP_MAX = 500;
 /** Attempts share for so long what was read and opened for them. */
 const SHARED_MS = 1_000;
 /** A transaction that ends later than this after it read an endpoint may have missed a change of it: it is read again. */
@@ -84,6 +92,8 @@ const READ_AGAIN_AFTER_MS = 20;
 const PASSED_OVER_MAX = 200;
 /** While some deliveries are never claimed, such as those of an organization over its rate, an endpoint is passed over so long. */
 const UNTAKEN_MAX_MS = 5_000;
+/** Part of its room that a lane offers to each of the other processes. */
+const OFFERED_PART = 0.25;
 /** The list of crowded endpoints is made anew after this time. */
 const CROWDED_MS = 20;
 /** How long `close` waits for transactions with direct leases. */
@@ -94,6 +104,8 @@ const BEGIN_WITHIN_MS = 10_000;
 const CLAIM_GAP_MS = 3;
 const IDLE_LOOK_MS = 1_000;
 const RETRY_MS = 1_000;
+/** How often it looks for deliveries that are leased to it and not in its memory. */
+const UNKNOWN_LOOK_MS = 2_000;
 /** Between claims that find nothing though something waits, of organizations over their share. */
 const NOTHING_FOUND_MS = 20;
 const RELEASES_PER_WRITE = 200;
@@ -113,7 +125,6 @@ export function startFastLane(
   const id = randomUUID();
   const ladderMs = retryDelaysMs(settings);
   const db = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.fastLane);
-  const life = signOfLife(db, id, log);
   const inFlight = new Map<string, Promise<void>>();
   const reported = reportedSql(db, log);
   const shares = fairShares(ORGANIZATION_MAX, (wanted) => leaseAllowances(reported, wanted));
@@ -149,20 +160,30 @@ export function startFastLane(
   let claiming = false;
   /** The place in a batch of the claim that is running. */
   let place: BatchPlace | undefined;
-  /** Transactions with direct leases that have not ended. */
-  let openLeases = 0;
+  /** Reservations of direct leases whose transactions have not ended. */
+  const openLeases = new Set<string>();
+  /** Their deliveries, as far as they are written. */
+  let openDeliveries = 0;
   let onLeasesEnded = () => {};
+  /** Deliveries that are leased to it, and being read. */
+  const arriving = new Set<string>();
+  /** Deliveries that it has ended, though their rows may say that they are leased. */
+  const leftLeased = new Set<string>();
   /** Endpoints of which deliveries wait for a claim, and since when at the latest, `performance.now()`. */
   const untaken = new Map<string, number>();
   let crowded: { readonly ids: readonly string[]; readonly atMs: number } = { ids: [], atMs: Number.NEGATIVE_INFINITY };
   let shared: { readonly make: MakeAttempt; readonly untilMs: number } | undefined;
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   let lookForDeadAtMs = Number.NEGATIVE_INFINITY;
+  let lookForUnknownAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether a commit whose answer was lost has left deliveries. */
+  let someUnknown = false;
   let woken = true; // what waited before this process began
   /** Deliveries may wait for a claim: somebody said so, and no claim has found their end since. */
   let someWait = true;
   const isClosed = () => draining.aborted;
   const { pause: sleep, wake: endSleep } = wakeablePause(isClosed);
+  const life = signOfLife(db, id, log, offer);
 
   function wake(): void {
     woken = true;
@@ -182,9 +203,12 @@ export function startFastLane(
           { deliveryId: delivery.id, error: String(end.fault) },
           'the result of an attempt could not be stored',
         );
+        leftLeased.add(delivery.id);
         await endLeases(lasting, id, [delivery.id]);
+        leftLeased.delete(delivery.id);
       }
     } catch (error) {
+      leftLeased.add(delivery.id);
       log.error({ deliveryId: delivery.id, error: String(error) }, 'a delivery stays leased until its lane ends');
     }
   }
@@ -207,10 +231,14 @@ export function startFastLane(
     return make;
   }
 
+  function count(taken: readonly LaneDelivery[]): void {
+    for (const { organizationId, plan } of taken) shares.taken(organizationId, plan, 1);
+  }
+
+  /** @param taken that are counted */
   function begin(taken: readonly LaneDelivery[], taking: Taking): void {
     for (const delivery of taken) {
-      const { organizationId, plan } = delivery;
-      shares.taken(organizationId, plan, 1);
+      const { organizationId } = delivery;
       const ended = attempt(delivery, taking).finally(() => {
         inFlight.delete(delivery.id);
         laneDeliveries.set(inFlight.size);
@@ -224,6 +252,7 @@ export function startFastLane(
   /** Begins what a claim has taken. Rows that have named a fan-out before stay with it. */
   function beginClaimed(claimed: readonly LaneDelivery[], taking: Taking): void {
     const leased = claimed.filter((delivery) => delivery.leased);
+    count(leased);
     begin(leased, taking);
     const isOwn = ({ fanOutId }: LaneDelivery) => fanOutId === place?.fanOutId;
     endPlace(leased.filter(isOwn));
@@ -236,17 +265,32 @@ export function startFastLane(
     place = undefined;
   }
 
+  function room(): number {
+    return IN_FLIGHT_MAX - inFlight.size - openDeliveries;
+  }
+
   function crowdedNow(): readonly string[] {
     if (performance.now() - crowded.atMs >= CROWDED_MS)
       crowded = { ids: deps.slots.crowded(), atMs: performance.now() };
     return crowded.ids;
   }
 
+  /** What it takes from processes without a lane. They say by NOTIFY what they have leased to it. */
+  function offer(): LaneOffer | undefined {
+    if (isClosed() || !recorder.isWell) return undefined;
+    const endpointIds = [...untaken.keys(), ...crowdedNow()];
+    if (endpointIds.length > PASSED_OVER_MAX) return undefined;
+    return {
+      room: Math.floor(Math.max(0, room() - openLeases.size) * OFFERED_PART),
+      fanOutId: batches?.offered() ?? null,
+      passedOver: { endpointIds, organizationIds: shares.allOver(ORGANIZATION_DIRECT_MAX) },
+    };
+  }
+
   /** For events that are recorded in this process. */
   const leasing: LeasingLane = {
     open(organizationIds) {
-      if (isClosed() || !life.isSure || !recorder.isWell || inFlight.size + openLeases >= IN_FLIGHT_MAX)
-        return undefined;
+      if (isClosed() || !life.isSure || !recorder.isWell || room() <= openLeases.size) return undefined;
       const endpointIds = [...untaken.keys(), ...crowdedNow()];
       if (endpointIds.length > PASSED_OVER_MAX) return undefined;
       return openLease({ endpointIds, organizationIds: shares.over(organizationIds, ORGANIZATION_DIRECT_MAX) });
@@ -259,7 +303,7 @@ export function startFastLane(
     const ofLease = batches?.open();
     let taken: readonly LaneDelivery[] = [];
     let left: readonly string[] = [];
-    openLeases++;
+    openLeases.add(reservation);
     return {
       lane: id,
       reservation,
@@ -268,25 +312,34 @@ export function startFastLane(
       wrote(leased: readonly LaneDelivery[], endpointIds) {
         taken = leased;
         left = endpointIds;
+        // From here on, not from the commit: a transaction may be long, and others see what it has.
+        openDeliveries += taken.length;
+        count(taken);
         for (const endpointId of left) untaken.set(endpointId, performance.now());
       },
       ended(end) {
+        openDeliveries -= taken.length;
         if (end === 'committed') {
           const isOld = performance.now() - askedAtMs > READ_AGAIN_AFTER_MS;
           begin(taken, { reservation, askedAtMs, readAtMs: isOld ? Number.NEGATIVE_INFINITY : askedAtMs });
           for (const endpointId of left) untaken.set(endpointId, performance.now());
+        } else for (const { organizationId } of taken) shares.returned(organizationId, 1);
+        // Whether there are rows is unknown after a lost answer: `takeUnknown` looks.
+        if (end === 'unknown') {
+          someUnknown = true;
+          lookForUnknownAtMs = Number.NEGATIVE_INFINITY;
+          wake();
         }
-        // Whether there are rows is unknown after a lost answer: the fan-out reads it, and makes the attempts.
         ofLease?.end(end === 'rolled back' ? [] : taken);
-        openLeases--;
-        if (openLeases === 0) onLeasesEnded();
+        openLeases.delete(reservation);
+        if (openLeases.size === 0) onLeasesEnded();
       },
     };
   }
 
   async function claimOnce(): Promise<void> {
-    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.size);
-    if (room <= 0) {
+    const most = Math.min(CLAIM_MAX, room());
+    if (most <= 0) {
       woken = true;
       return sleep(NOTHING_FOUND_MS);
     }
@@ -296,7 +349,7 @@ export function startFastLane(
     claiming = true;
     place = batches?.open();
     const askedAtMs = performance.now();
-    const { claimId, claimed, mayBeMore } = await claims.next({ room, nowMs: now() }).catch(giveUpPlace);
+    const { claimId, claimed, mayBeMore } = await claims.next({ room: most, nowMs: now() }).catch(giveUpPlace);
     beginClaimed(claimed, { reservation: claimId, askedAtMs, readAtMs: askedAtMs });
     claiming = false;
     for (const [endpointId, sinceMs] of untaken)
@@ -309,20 +362,61 @@ export function startFastLane(
     if (claimed.length === 0) await sleep(NOTHING_FOUND_MS);
   }
 
-  /** What dead lanes have left behind. If the answer is lost, workflows find that this lane knows nothing of it. */
+  /** What dead lanes have left behind. If the answer is lost, `takeUnknown` finds it. */
   async function takeOver(): Promise<void> {
-    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.size);
-    if (room <= 0 || performance.now() < lookForDeadAtMs) return;
+    const most = Math.min(CLAIM_MAX, room());
+    if (most <= 0 || performance.now() < lookForDeadAtMs) return;
     claiming = true;
     const reservation = randomUUID();
     place = batches?.open();
     const askedAtMs = performance.now();
-    const bounds = { room, nowMs: now(), everything: true };
+    const bounds = { room: most, nowMs: now(), everything: true };
     const taken = await leaseLeftBehind(reported, leasingUnder(reservation), bounds).catch(giveUpPlace);
     beginClaimed(taken, { reservation, askedAtMs, readAtMs: askedAtMs });
     claiming = false;
-    if (taken.length < room) lookForDeadAtMs = performance.now() + IDLE_LOOK_MS;
+    if (taken.length < most) lookForDeadAtMs = performance.now() + IDLE_LOOK_MS;
     else woken = true;
+  }
+
+  /** What is leased to it and not in its memory. */
+  async function takeUnknown(): Promise<void> {
+    if (performance.now() < lookForUnknownAtMs) return;
+    claiming = true;
+    someUnknown = false;
+    const all = await leasedTo(reported, id, now());
+    await takeLeased(all.filter(({ reservation }) => !openLeases.has(reservation)));
+    claiming = false;
+    lookForUnknownAtMs = performance.now() + UNKNOWN_LOOK_MS;
+  }
+
+  /** Reads again what is said to be leased to it: only what still is, and not in its memory, is attempted. */
+  async function takeLeased(said: readonly LeasedDelivery[]): Promise<void> {
+    const isKnown = (deliveryId: string) =>
+      inFlight.has(deliveryId) || arriving.has(deliveryId) || leftLeased.has(deliveryId);
+    const unknown = said.filter((delivery) => !isKnown(delivery.id)).slice(0, TAKEN_UP_MAX);
+    if (unknown.length === 0) return;
+    for (const delivery of unknown) arriving.add(delivery.id);
+    try {
+      const askedAtMs = performance.now();
+      const still = await stillLeased(reported, id, unknown);
+      const sendable = still.filter(({ leased }) => leased);
+      count(sendable);
+      const reservations = new Map(unknown.map((delivery) => [delivery.id, delivery.reservation]));
+      for (const delivery of sendable) {
+        const reservation = reservations.get(delivery.id) ?? '';
+        begin([delivery], { reservation, askedAtMs, readAtMs: askedAtMs });
+      }
+      batches?.join(still);
+      const others = still.filter(({ leased }) => !leased);
+      if (others.length > 0)
+        await endLeases(
+          reported,
+          id,
+          others.map((delivery) => delivery.id),
+        );
+    } finally {
+      for (const delivery of unknown) arriving.delete(delivery.id);
+    }
   }
 
   function giveUpPlace(error: unknown): never {
@@ -340,6 +434,7 @@ export function startFastLane(
       try {
         await claimOnce();
         await takeOver();
+        await takeUnknown();
       } catch {
         // `claiming` stays set: the next claim asks what this one has taken.
         await sleep(RETRY_MS * (0.5 + Math.random() / 2));
@@ -362,7 +457,7 @@ export function startFastLane(
 
   /** What is committed later has a dead lane, and is found by others. */
   async function leasesEnded(): Promise<void> {
-    if (openLeases === 0) return;
+    if (openLeases.size === 0) return;
     const ended = new Promise<void>((resolve) => {
       onLeasesEnded = resolve;
     });
@@ -371,6 +466,7 @@ export function startFastLane(
 
   draining.addEventListener('abort', wake, { once: true });
   deliveriesDue.onWake(wake, { makesFirstAttempts: true });
+  deliveriesDue.onHandOver(id, (leased) => void takeLeased(leased).catch(() => {})); // `takeUnknown` finds them
   services.db.lanes.add(leasing);
   const running = loop();
   let closed: Promise<void> | undefined;
@@ -378,96 +474,11 @@ export function startFastLane(
     id,
     inFlight: (deliveryId) => inFlight.get(deliveryId),
     get mayHaveLeasedMore() {
-      return claiming || openLeases > 0;
+      return claiming || someUnknown || openLeases.size > 0 || arriving.size > 0;
     },
     close() {
       closed ??= end();
       return closed;
-    },
-  };
-}
-
-export interface SignOfLife {
-  /**
-   * Whether the leases are valid for some time yet. False while the database is away, or after this process stood
-   * still: others may have taken over, and nothing may be claimed or sent.
-   */
-  readonly isSure: boolean;
-  /**
-   * Whether leases taken then are valid: it is sure, and has been since. @param atMs `performance.now()` before the claim
-   */
-  leasesValidSince(atMs: number): boolean;
-  /** Resolves when it is sure, or has ended. */
-  untilSure(): Promise<void>;
-  /** Frees what is still leased. */
-  end(): Promise<void>;
-}
-
-/** A request that begins this long before the leases expire was sent while they were valid. */
-const MARGIN_MS = 500;
-const LOOK_MS = 100;
-
-/** By two clocks: one stands still while the machine is suspended, the other can be set. */
-interface Moment {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
-}
-
-const thisMoment = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
-
-/** By the clock on which more time has passed. */
-const sinceMs = ({ monotonicMs, wallMs }: Moment): number =>
-  Math.max(performance.now() - monotonicMs, Date.now() - wallMs);
-
-export function signOfLife(sql: Sql, lane: string, log: Logger): SignOfLife {
-  /** When the last sign that arrived was sent. */
-  let shown: Moment | undefined;
-  /** When it became sure. */
-  let unbrokenSinceMs = Number.POSITIVE_INFINITY;
-  let ended = false;
-  let showing: Promise<void> | undefined;
-
-  const isSure = () => !ended && shown !== undefined && sinceMs(shown) < LANE_VALID_MS - MARGIN_MS;
-
-  async function show(): Promise<void> {
-    const sentAt = thisMoment();
-    try {
-      await showLife(sql, lane);
-      // What was leased before may have been taken over.
-      if (!isSure()) unbrokenSinceMs = performance.now();
-      shown = sentAt;
-    } catch (error) {
-      // The claims meet the same outage and report it.
-      log.debug({ error: reasonOf(error) }, 'no sign of life could be written');
-    }
-  }
-
-  function showSoon(): void {
-    if (ended) return;
-    showing ??= show().finally(() => {
-      showing = undefined;
-    });
-  }
-
-  const timer = setInterval(showSoon, LANE_SIGN_MS);
-  showSoon();
-  return {
-    get isSure() {
-      return isSure();
-    },
-    leasesValidSince: (atMs) => isSure() && unbrokenSinceMs <= atMs,
-    async untilSure() {
-      while (!ended && !isSure()) {
-        showSoon();
-        await Promise.all([showing, delay(LOOK_MS)]);
-      }
-    },
-    async end() {
-      ended = true;
-      clearInterval(timer);
-      await showing;
-      // If it fails, the leases expire.
-      await endLane(sql, lane).catch(() => {});
     },
   };
 }

@@ -1,10 +1,11 @@
 /**
- * Direct leases: the statement that records a delivery gives it to a fast lane of the same process, with the number of
+ * Direct leases: the statement that records a delivery gives it to a fast lane, of the same process or another one, with the number of
  * its first attempt and the fan-out that carries it. So nothing needs to claim the row afterwards.
  *
- *   lane.open ──▶ insert with the lease ──▶ commit ──▶ ended('committed'): the lane makes the attempts, from memory
+ *   lane.open ──▶ insert with the lease ──▶ commit ──▶ ended('committed'): the lane makes the attempts, from memory,
+ *                                             │                        or another process is told
  *                                             ├─▶ rollback ──▶ ended('rolled back'): there are no rows
- *                                             └─▶ no answer ─▶ ended('unknown'): a workflow reads whether there are rows
+ *                                             └─▶ no answer ─▶ ended('unknown'): the lane reads whether there are rows
  */
 import type { TransactionEnd } from './transaction-connection.ts';
 
@@ -32,7 +33,7 @@ export interface DirectLease {
    * @param leased rows of the kind that a lane claims (`queries/deliveries/claim-deliveries.ts`)
    * @param untaken endpoints of deliveries that wait for a claim
    */
-  wrote(leased: readonly { readonly id: string }[], untaken: readonly string[]): void;
+  wrote(leased: readonly { readonly id: string; readonly organizationId: string }[], untaken: readonly string[]): void;
   ended(end: TransactionEnd): void;
 }
 

@@ -54,6 +54,7 @@ import { Migration20261128002100_domain_reports } from './Migration2026112800210
 import { Migration20261128003000_passkeys } from './Migration20261128003000_passkeys.ts';
 import { Migration20261128003010_grants_with_second_factor } from './Migration20261128003010_grants_with_second_factor.ts';
 import { Migration20261128003100_mailbox_moves } from './Migration20261128003100_mailbox_moves.ts';
+import { Migration20261128003500_lane_offers } from './Migration20261128003500_lane_offers.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -113,4 +114,5 @@ export const migrations = [
   Migration20261128003000_passkeys,
   Migration20261128003010_grants_with_second_factor,
   Migration20261128003100_mailbox_moves,
+  Migration20261128003500_lane_offers,
 ];

@@ -37,6 +37,8 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 const EVENTS = 1_000;
+/** Ten requests in flight to one endpoint, and results that wait for their commit. */
+const UNWRITTEN_AT_A_KILL = 34;
 
 interface Scene {
   readonly services: Services;
@@ -49,10 +51,13 @@ interface Scene {
 }
 
 /** Runs `play` with everything it needs, and stops all of it. */
-async function scene(play: (scene: Scene) => Promise<void>): Promise<void> {
+async function scene(
+  play: (scene: Scene) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const database = await createTestDatabase();
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
-  const variables = testVariables({ DATABASE_URL: database.url, DATA_DIR: dataFolder });
+  const variables = testVariables({ DATABASE_URL: database.url, DATA_DIR: dataFolder, ...settings });
   const services = await openServices(readSettings(variables), testLog());
   const temporal = connectTemporal(services.settings);
   const receiver = await startReceiver();
@@ -142,6 +147,45 @@ test('SIGKILL of the worker in the middle of 1,000 deliveries loses none', () =>
     const twice = await assertAllDelivered(services, receiver, endpointId);
     assert.ok(twice <= EVENTS / 10, `${twice} deliveries were sent twice`);
   }));
+
+test('SIGKILL of a worker to whose lane another process leases what it records loses none', () =>
+  scene(
+    async ({ services, receiver, organization, endpointId, dispatch, spawnWorker }) => {
+      receiver.answer((res) => setTimeout(() => res.writeHead(200).end(), 5));
+      const events = Array.from({ length: 10 }, () => ({
+        type: 'email_received' as const,
+        organization,
+        mailbox: null,
+        actor: SYSTEM_ACTOR,
+        data: {},
+      }));
+      const worker = spawnWorker();
+      dispatch();
+      await waitUntil(
+        'the process to know the lane of the worker',
+        () =>
+          services.db
+            .transaction(async (sql) => {
+              throw new Error(`${await recordEvents(sql, events)} wait`);
+            })
+            .catch(({ message }: Error) => message === '0 wait'),
+        30_000,
+      );
+      let leased = 0;
+      for (let recorded = 0; recorded < EVENTS; recorded += events.length) {
+        if ((await services.db.transaction((sql) => recordEvents(sql, events))) === 0) leased += events.length;
+        services.deliveriesDue.wake();
+      }
+      assert.ok(leased > 0);
+      await waitUntil('the worker to be in the middle of it', () => receiver.requests.length > EVENTS / 4, 60_000);
+      await kill(worker);
+      assert.ok(receiver.requests.length < EVENTS, 'the worker was killed before it was done');
+      spawnWorker();
+      const twice = await assertAllDelivered(services, receiver, endpointId);
+      assert.ok(twice <= UNWRITTEN_AT_A_KILL, `${twice} deliveries were sent twice`);
+    },
+    { WEBHOOK_FAST_LANE: 'on' },
+  ));
 
 test('SIGKILL of the whole service between commit and dispatch, or between claim and start, loses none', () =>
   scene(async ({ services, receiver, organization, endpointId, dispatch, spawnWorker }) => {

@@ -10,6 +10,7 @@ import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import { newFanOutId } from '#core/webhooks/dispatcher/start-deliveries.ts';
 import type { Sql } from '#db/database.ts';
 import type { LeasingLane } from '#db/direct-lease.ts';
+import type { TransactionEnd } from '#db/transaction-connection.ts';
 import { openUnitOfWork } from '#db/unit-of-work.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
@@ -204,6 +205,60 @@ test('a part of a request that is rolled back sends nothing, the other parts are
   await fanOutEnded(fanOutId);
   assert.deepEqual([requestsOf(failed.organization), requestsOf(kept.organization)], [0, 1]);
   assert.deepEqual(await world.deliveries(failed.endpoint.id), []);
+});
+
+/** Lets the lanes of the process hear another end of their transactions, and name no fan-out. */
+async function hearing(end: TransactionEnd, during: () => Promise<unknown>): Promise<void> {
+  const { lanes } = world.services.db;
+  const living = [...lanes];
+  lanes.clear();
+  for (const lane of living)
+    lanes.add({
+      open(organizationIds) {
+        const lease = lane.open(organizationIds);
+        if (lease === undefined) return undefined;
+        return { ...lease, fanOutId: null, ended: () => lease.ended(end) };
+      },
+    });
+  try {
+    await during();
+  } finally {
+    lanes.clear();
+    for (const each of living) lanes.add(each);
+  }
+}
+
+test('a commit whose answer was lost: the lane finds its deliveries at once, under the same number', async () => {
+  const { organization, endpoint } = await oneEndpoint();
+  await takesDeliveries();
+  await hearing('unknown', async () => assert.equal(await world.happen({ organization }), 0));
+  const done = await world.delivery(endpoint.id, isSuccess, 10_000);
+  assert.equal(done.attemptCount, 1, 'no workflow took it for lost');
+  assert.equal(receiver.of(done.id).length, 1);
+});
+
+test('deliveries of a transaction count for the share of their organization before it ends, and not after a rollback', async () => {
+  await takesDeliveries();
+  const { organization } = await oneEndpoint();
+  const events = (count: number) => Array.from({ length: count }, () => eventOf(organization));
+  const end = Promise.withResolvers<void>();
+  const filled = Promise.withResolvers<void>();
+  const open = world.services.db.transaction(async (sql) => {
+    for (let i = 0; i < 10; i++) assert.equal(await recordEvents(sql, events(100)), 0);
+    filled.resolve();
+    await end.promise;
+  });
+  await Promise.race([filled.promise, open]);
+  const waiting = () =>
+    world.services.db
+      .transaction(async (sql) => {
+        throw new Error(String(await recordEvents(sql, events(1))));
+      })
+      .catch(({ message }: Error) => message);
+  assert.equal(await waiting(), '1', 'its share is used up');
+  end.reject(new Error('roll back'));
+  await assert.rejects(open, /roll back/);
+  await waitUntil('its share to be free', async () => (await waiting()) === '0');
 });
 
 /** A lane of a process that dies before it learns of the commit: alive when it takes the delivery. */

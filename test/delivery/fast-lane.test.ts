@@ -133,12 +133,12 @@ test('a workflow sends nothing while another lane lives, and attempts when that 
   );
 });
 
-test('what a lane forgot though it lives is attempted by the workflow', async () => {
+test('what a lane forgot though it lives is attempted by the workflow, or by the lane when it looks', async () => {
   const [own] = await world.sql(`select id from delivery_lanes where seen_at between now() - interval '3 s' and now()`);
   assert.ok(own);
   const endpoint = await leasedBy(String(own['id']));
   const done = await world.delivery(endpoint.id, isSuccess);
-  assert.equal(done.attemptCount, 2);
+  assert.ok(done.attemptCount === 1 || done.attemptCount === 2);
   assert.equal(receiver.of(done.id).length, 1);
 });
 
@@ -192,7 +192,8 @@ test('two workers and two dispatchers send each delivery once', async () => {
 });
 
 test('a worker that ends leaves no lane behind', async () => {
-  const lanes = async () => (await world.sql('select id from delivery_lanes')).map(({ id }) => String(id));
+  const lanes = async () =>
+    (await world.sql('select id from delivery_lanes where ended_at is null order by id')).map(({ id }) => String(id));
   const before = await lanes();
   const connection = await temporalConnection();
   const worker = await startWorker(world.services, connection, { bundle: testWorkflowBundle() });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { waitForLanes } from '#activities/attempt-deliveries.ts';
-import { signOfLife } from '#activities/fast-lane.ts';
+import { signOfLife } from '#activities/sign-of-life.ts';
 import { recordEvents } from '#core/events/record-event.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender } from '#core/webhooks/requests/webhook-sender.ts';

@@ -7,6 +7,7 @@ import { type Settings, SettingsError } from '#core/platform/settings/settings.t
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectionName, type ProcessName } from './database-connections.ts';
 import { type DeliveriesDue, openDeliveriesDue } from './deliveries-due.ts';
+import { openLanesElsewhere } from './lanes-elsewhere.ts';
 
 /** The services that every use case and entry point uses. One per process. */
 export interface Services {
@@ -44,6 +45,7 @@ export async function openServices(settings: Settings, log: Logger, process?: Pr
     onError: (error) => outageLog(log, 'PostgreSQL').noticed(error),
   });
   const deliveriesDue = openDeliveriesDue(db, DATABASE_URL, log);
+  const lanesElsewhere = settings.WEBHOOK_FAST_LANE === 'on' ? openLanesElsewhere(db, deliveriesDue) : undefined;
   const mailLog = openMailLog(log, db, Date.now);
   return {
     settings,
@@ -56,6 +58,7 @@ export async function openServices(settings: Settings, log: Logger, process?: Pr
     now: Date.now,
     async close() {
       await mailLog.close();
+      lanesElsewhere?.close();
       await deliveriesDue.close();
       await db.close();
     },

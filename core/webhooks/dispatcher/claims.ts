@@ -107,10 +107,14 @@ export interface FairShares {
   taken(organizationId: string, plan: PlanName | null, count: number): void;
   /** Counts deliveries whose first attempt has ended. */
   done(organizationId: string, count: number): void;
+  /** Takes back what was noted by `taken`: it was not committed. */
+  returned(organizationId: string, count: number): void;
   /** Organizations to pass over now. */
   excluded(): string[];
   /** Those of the organizations that are to be passed over now. @param inFlightMax their share, instead of that of claims */
   over(organizationIds: readonly string[], inFlightMax: number): string[];
+  /** As `over`, of all organizations. */
+  allOver(inFlightMax: number): string[];
 }
 
 /** Takes portions from the buckets. @returns what is left in each, negative: a debt */
@@ -172,6 +176,14 @@ export function fairShares(inFlightMax: number, lease: Lease, now: () => number 
   const isOver = ({ inFlight, allowance, perSecond, pausedUntilMs }: Share, nowMs: number, max: number): boolean =>
     inFlight >= max || pausedUntilMs > nowMs || allowance < -perSecond * PORTION_SECONDS;
 
+  function over(organizationIds: readonly string[], max: number): string[] {
+    const nowMs = now();
+    return organizationIds.filter((id) => {
+      const share = shares.get(id);
+      return share !== undefined && isOver(share, nowMs, max);
+    });
+  }
+
   return {
     taken(organizationId, plan, count) {
       const perSecond = (plan === null ? null : PLANS[plan].deliveriesPerSecond) ?? Number.POSITIVE_INFINITY;
@@ -195,6 +207,12 @@ export function fairShares(inFlightMax: number, lease: Lease, now: () => number 
       const share = shares.get(organizationId);
       if (share !== undefined) share.inFlight -= count;
     },
+    returned(organizationId, count) {
+      const share = shares.get(organizationId);
+      if (share === undefined) return;
+      share.inFlight -= count;
+      if (share.perSecond !== Number.POSITIVE_INFINITY) share.allowance += count;
+    },
     excluded() {
       const nowMs = now();
       const over: string[] = [];
@@ -205,13 +223,8 @@ export function fairShares(inFlightMax: number, lease: Lease, now: () => number 
       void leaseAll();
       return over;
     },
-    over(organizationIds, max) {
-      const nowMs = now();
-      return organizationIds.filter((id) => {
-        const share = shares.get(id);
-        return share !== undefined && isOver(share, nowMs, max);
-      });
-    },
+    over,
+    allOver: (max) => over([...shares.keys()], max),
   };
 }
 

@@ -34,7 +34,9 @@ export interface BatchPlace {
 export interface LaneBatches {
   /** @returns undefined: no fan-out can be started now */
   open(): BatchPlace | undefined;
-  /** Makes sure that the fan-outs that the rows name carry them. */
+  /** The fan-out for deliveries that other processes lease to the lane now; null: none can be started now. */
+  offered(): string | null;
+  /** Makes sure that the fan-outs that the rows name carry them: those of a second are started, or signalled, together. */
   join(deliveries: readonly LaneDelivery[]): void;
   /** Starts what is gathered. What takes longer is left to a sweep. */
   close(): Promise<void>;
@@ -49,6 +51,8 @@ interface Batch {
   isStarted: boolean;
 }
 
+/** Other processes use a fan-out for so long. */
+const OFFERED_MS = 5_000;
 /** A batch that is over waits this long for transactions that have not ended. */
 const PLACES_MAX_MS = 5_000;
 /** While so many are being started, or so many wait for their time and transactions, none is opened: the engine is slow. */
@@ -85,6 +89,16 @@ export function laneBatches(
   const waiting = new Set<Batch>();
   const starting = new Set<Promise<void>>();
   let current: Batch | undefined;
+  /** Deliveries that join a fan-out when a second is over, by its id. */
+  const joining = new Map<string, LaneDelivery[]>();
+  let offered: { readonly fanOutId: string; readonly untilMs: number } | undefined;
+
+  const isSlow = () =>
+    state.closed ||
+    starts.areStuck ||
+    unaccepted >= STARTING_MAX ||
+    waiting.size >= WAITING_MAX ||
+    state.openFanOuts >= OPEN_FAN_OUTS_MAX;
 
   /** @returns when the engine has accepted it */
   function start(fanOutId: string, deliveries: readonly LaneDelivery[]): void {
@@ -121,10 +135,26 @@ export function laneBatches(
     return batch;
   }
 
+  function joinNow(fanOutId: string): void {
+    const deliveries = joining.get(fanOutId) ?? [];
+    joining.delete(fanOutId);
+    start(fanOutId, deliveries);
+  }
+
+  function joinSoon(fanOutId: string, deliveries: readonly LaneDelivery[]): void {
+    let gathered = joining.get(fanOutId);
+    if (gathered === undefined) {
+      gathered = [];
+      joining.set(fanOutId, gathered);
+      void delay(gatherMs, undefined, { ref: false }).then(() => joinNow(fanOutId));
+    }
+    gathered.push(...deliveries);
+    if (gathered.length >= FAN_OUT_BATCH_MAX || state.closed) joinNow(fanOutId);
+  }
+
   return {
     open() {
-      const isSlow = starts.areStuck || unaccepted >= STARTING_MAX || waiting.size >= WAITING_MAX;
-      if (state.closed || isSlow || state.openFanOuts >= OPEN_FAN_OUTS_MAX) return undefined;
+      if (isSlow()) return undefined;
       const batch = current ?? openBatch();
       batch.places++;
       return {
@@ -140,11 +170,18 @@ export function laneBatches(
     },
     join(deliveries) {
       for (const [fanOutId, ofFanOut] of Map.groupBy(deliveries, (delivery) => delivery.fanOutId))
-        if (fanOutId !== null) start(fanOutId, ofFanOut);
+        if (fanOutId !== null) joinSoon(fanOutId, ofFanOut);
+    },
+    offered() {
+      if (isSlow()) return null;
+      if (offered === undefined || performance.now() >= offered.untilMs)
+        offered = { fanOutId: newFanOutId(now()), untilMs: performance.now() + OFFERED_MS };
+      return offered.fanOutId;
     },
     async close() {
       state.closed = true;
       for (const batch of waiting) startBatch(batch);
+      for (const fanOutId of joining.keys()) joinNow(fanOutId);
       const grace = delay(starts.areStuck ? 0 : CLOSE_GRACE_MS, undefined, { ref: false });
       await Promise.race([Promise.allSettled(starting), grace]);
       await starts.close();

@@ -286,6 +286,54 @@ export const leasedUnder = (sql: Sql, lane: string, reservation: string, nowMs: 
     PLANS_WITH_WEBHOOKS,
   ]);
 
+/** A delivery, and the reservation under which a lane has it. */
+export interface LeasedDelivery {
+  readonly id: string;
+  readonly reservation: string;
+}
+
+/** What a lane has under way, according to the rows. By the index `deliveries_leased`. */
+export const leasedTo = (sql: Sql, lane: string, nowMs: number): Promise<LeasedDelivery[]> =>
+  sql.query<LeasedDelivery>(
+    `select id, reservation from deliveries
+      where status = 'pending' and lease > ${NO_LANE} and lease = $1::uuid and reservation is not null and id >= $2
+      order by id`,
+    [lane, firstIdAt('delivery', nowMs - ANSWER_LOST_WITHIN_MS)],
+  );
+
+const STILL_LEASED = /* sql */ `
+  select ${RESERVE_COLUMNS}, d.organization_id as "organizationId", d.mailbox_id as "mailboxId",
+         d.fan_out_id as "fanOutId", o.plan,
+         coalesce(e.active and e.deleted_at is null and o.plan = any($6) and v.id is not null
+                  and coalesce(e.troubled_until <= now(), true), false) as leased
+    from (select t.reservation, d.id, d.endpoint_id, d.organization_id, d.event_id
+            from unnest($2::text[], $3::uuid[]) as t(id, reservation) join deliveries d on d.id = t.id
+           where d.id = any($2) and d.id >= $4 and d.id <= $5
+             and d.lease = $1::uuid and d.reservation = t.reservation and d.status = 'pending' offset 0) due
+    join deliveries d on d.id = due.id and d.id >= $4 and d.id <= $5
+    ${JOINED}`;
+
+/**
+ * Those that the lane still has under these reservations, read as a claim would. `leased` is false where a workflow is to
+ * end the delivery, or to make the attempt.
+ */
+export async function stillLeased(
+  sql: Sql,
+  lane: string,
+  said: readonly LeasedDelivery[],
+): Promise<readonly LaneDelivery[]> {
+  const ids = said.map(({ id }) => id);
+  const sorted = ids.toSorted();
+  return sql.query<LaneDelivery>(STILL_LEASED, [
+    lane,
+    ids,
+    said.map(({ reservation }) => reservation),
+    sorted[0] ?? '',
+    sorted.at(-1) ?? '',
+    PLANS_WITH_WEBHOOKS,
+  ]);
+}
+
 /** Leaves deliveries to their workflow. The numbers of their attempts stay used. */
 export async function endLeases(sql: Sql, lane: string, ids: readonly string[]): Promise<void> {
   const sorted = ids.toSorted();
