@@ -167,23 +167,26 @@ const PARTIES_MAX = 200;
 export const saltOf = (organizationId: string): number => hashOf(organizationId);
 
 /** Numbers of a message that are kept: at most some hundred. */
-export function keptMarks({ organizationId, codes }: CarriedMail, { phrases, telling }: CarriedText): number[] {
+export function keptMarks({ organizationId, codes }: CarriedMail, { phrases, telling, facts }: CarriedText): number[] {
   const salt = saltOf(organizationId);
   const marks = [
     ...keptPhrases(phrases),
     ...telling.slice(0, TELLING_KEPT_MAX).map(({ mark }) => mark),
+    ...facts.slice(0, FACTS_KEPT_MAX).map(({ mark }) => mark),
     ...codes.map(codeMark),
   ];
   return [...new Set(marks.map((mark) => storedMark(mark, salt)))];
 }
 const TELLING_KEPT_MAX = 200;
+const FACTS_KEPT_MAX = 60;
 
 /** Of the text of files, beside those of the message. */
-function keptMarksOfDocument(organizationId: string, { phrases, telling }: CarriedText): number[] {
+function keptMarksOfDocument(organizationId: string, { phrases, telling, facts }: CarriedText): number[] {
   const salt = saltOf(organizationId);
   const marks = [
     ...keptPhrases(phrases, DOCUMENT_PHRASES_KEPT_MAX),
     ...telling.slice(0, TELLING_KEPT_MAX).map(({ mark }) => mark),
+    ...facts.slice(0, TELLING_KEPT_MAX).map(({ mark }) => mark),
   ];
   return marks.map((mark) => storedMark(mark, salt));
 }

@@ -85,7 +85,7 @@ export async function markedAmong(
   const salt = saltOf(organizationId);
   const found: MarkedMail[] = [];
   for (const mail of mails) {
-    const { phrases, telling } = await readCarriedText(mail.text, rest);
+    const { phrases, telling, facts } = await readCarriedText(mail.text, rest);
     const marks = new Set<number>();
     const add = (mark: number): void => {
       const stored = storedMark(mark, salt);
@@ -93,6 +93,7 @@ export async function markedAmong(
     };
     for (const phrase of phrases) add(phrase);
     for (const { mark } of telling) add(mark);
+    for (const { mark } of facts) add(mark);
     for (const code of mail.codes) add(codeMark(code));
     if (marks.size > 0) found.push({ ...mail, marks });
     await rest();
@@ -108,6 +109,24 @@ export async function newestOfThread(sql: Sql, mailboxId: string, threadId: stri
   );
   return rows.map(({ id }) => id);
 }
+
+/** The newest messages of a mailbox, and of the mailboxes of its organization. @param limit of each */
+export async function newestOfOrganization(
+  sql: Sql,
+  { organizationId, mailboxId }: { readonly organizationId: string; readonly mailboxId: string },
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(NEWEST, [organizationId, mailboxId, limit, NEWEST_OF_EACH]);
+  return rows.map(({ id }) => id);
+}
+const NEWEST_OF_EACH = 20;
+
+const NEWEST = `
+  (select id from message where mailbox_id = $2 order by id desc limit $3)
+  union
+  (select m.id from mailboxes x cross join lateral (
+     select id from message where mailbox_id = x.id order by id desc limit $4) as m
+    where x.organization_id = $1 and x.id <> $2 order by m.id desc limit $3)`;
 
 /** Beyond the numbers of marks. @param index of the file */
 export const fileMark = (index: number): number => 2 ** 32 + index;

@@ -1,6 +1,6 @@
 /** A text with everything of it that is compared with other mail. A long one is read in turns, so that nobody waits for it. */
 import { phrasesOf } from './phrases.ts';
-import { codeMarks, type TellingMark, tellingMarks, tellingWords } from './telling-words.ts';
+import { codeMarks, type FactMark, factMarks, type TellingMark, tellingMarks, tellingWords } from './telling-words.ts';
 import { WORDS_MAX, type Words, wordsOf } from './words.ts';
 
 export interface CarriedText {
@@ -8,6 +8,8 @@ export interface CarriedText {
   readonly phrases: Uint32Array;
   /** Places are those of `words.text`. */
   readonly telling: readonly TellingMark[];
+  /** Two of them are enough. */
+  readonly facts: readonly FactMark[];
   /** What may be one-time codes. */
   readonly codes: readonly TellingMark[];
 }
@@ -43,17 +45,12 @@ function turnEnd(text: string, from: number): number {
   return blank === null ? end : end - 1_024 + blank.index + 1;
 }
 
-interface Turn {
-  readonly words: Words;
-  readonly telling: readonly TellingMark[];
-  readonly codes: readonly TellingMark[];
-}
+type Turn = Omit<CarriedText, 'phrases'>;
 
-const readTurn = (text: string, tellingMax?: number): Turn => ({
-  words: wordsOf(text),
-  telling: tellingMarks(tellingWords(text, tellingMax)),
-  codes: codeMarks(text),
-});
+function readTurn(text: string, tellingMax?: number): Turn {
+  const telling = tellingWords(text, tellingMax);
+  return { words: wordsOf(text), telling: tellingMarks(telling), facts: factMarks(telling), codes: codeMarks(text) };
+}
 
 function joined(turns: readonly Turn[]): CarriedText {
   const count = turns.reduce((sum, turn) => sum + turn.words.count, 0);
@@ -65,6 +62,7 @@ function joined(turns: readonly Turn[]): CarriedText {
     hashes: new Uint32Array(count),
   };
   const telling: TellingMark[] = [];
+  const facts: FactMark[] = [];
   const codes: TellingMark[] = [];
   let [word, character] = [0, 0];
   for (const turn of turns) {
@@ -77,11 +75,16 @@ function joined(turns: readonly Turn[]): CarriedText {
       word,
     );
     words.hashes.set(turn.words.hashes, word);
-    const moved = ({ mark, at, end }: TellingMark): TellingMark => ({ mark, at: at + character, end: end + character });
+    const moved = <Mark extends TellingMark>(mark: Mark): Mark => ({
+      ...mark,
+      at: mark.at + character,
+      end: mark.end + character,
+    });
     telling.push(...turn.telling.map(moved));
+    facts.push(...turn.facts.map(moved));
     codes.push(...turn.codes.map(moved));
     word += turn.words.count;
     character += turn.words.text.length;
   }
-  return { words, phrases: phrasesOf(words), telling, codes };
+  return { words, phrases: phrasesOf(words), telling, facts, codes };
 }

@@ -22,9 +22,18 @@ export function phrasesOf({ count, hashes }: Pick<Words, 'count' | 'hashes'>): U
   return phrases;
 }
 
+/** Of a short text more are kept, of a very short one all: each of its sentences matters. */
+const SHORT_TEXT_KEPT = 20;
+
 /** The phrases of a stored text that are kept. @param most of them */
 export const keptPhrases = (phrases: Uint32Array, most = KEPT_MAX): number[] =>
-  smallestOf(phrases, Math.max(WINDOW, Math.ceil((phrases.length * 2) / most)));
+  smallestOf(
+    phrases,
+    Math.max(
+      Math.min(WINDOW, Math.ceil(phrases.length / SHORT_TEXT_KEPT)),
+      Math.ceil((phrases.length * 2) / most),
+    ),
+  );
 
 /** Phrases of a text by which every passage of 16 words is found; those that are kept of a long text are among them. */
 export const findingPhrases = (phrases: Uint32Array): number[] => smallestOf(phrases, WINDOW);

@@ -39,7 +39,10 @@ el los las una unos y o pero no es son fue han he ha hemos usted ustedes yo tu e
 con sin sobre del al lo este esta estos que quien como si mas muy bien gracias hola saludos cordial atentamente favor
 pregunta preguntas ayuda mensaje contacto dude`;
 
-const HASHES: ReadonlySet<number> = new Set(comparable(PLAIN).split(/\s+/).filter(Boolean).map(hashOf));
+/** As they are compared. */
+export const PLAIN_WORDS: readonly string[] = [...new Set(comparable(PLAIN).split(/\s+/).filter(Boolean))];
+
+const HASHES: ReadonlySet<number> = new Set(PLAIN_WORDS.map(hashOf));
 
 /** @param hash of `wordsOf` */
 export const isPlainWord = (hash: number): boolean => HASHES.has(hash);

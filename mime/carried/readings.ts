@@ -1,129 +1,126 @@
 /**
- * What a text may say to a person who decodes it: itself, backwards, without the blanks between its letters, and what
- * base64, base32, hexadecimal, decimal, octal and binary digits, URL encoding, quoted-printable, escapes and character
- * references in it hold. Bounded in depth, number and size, because the text is a stranger's.
+ * What a text may say to a person who decodes it:
+ *
+ *   itself ─▶ backwards, other letters, some of its words, said letters and numbers, encoded blocks ─▶ the same of these, …
+ *
+ * Bounded in depth, number and size, because the text is a stranger's.
  */
+import {
+  fromElsewhere,
+  HAS_MARKS,
+  unchangedLetters,
+  withoutDigitsInWords,
+  withoutMarks,
+} from './changed-letters.ts';
+import { decodedBlocks } from './encoded-blocks.ts';
+import { endLetters, pickedWords } from './picked-words.ts';
+import { plainTextOf } from './packed-bytes.ts';
+import { fromBraille, HAS_BRAILLE, morseRuns, saidNumbers, spelledRuns } from './spelled.ts';
 
 const DEPTH_MAX = 3;
-const READINGS_MAX = 24;
+const READINGS_MAX = 64;
 /** Characters of all readings beyond the first. */
 const DECODED_MAX_CHARACTERS = 2_097_152;
 
+/**
+ * - `plain`: as it is
+ * - `words`: some of the words, or others that are there too
+ * - `encoded`: in a form that people do not read
+ * - `said`: letter by letter
+ * - `letters`: letters alone, without blanks between words
+ */
+export type ReadingForm = 'plain' | 'words' | 'encoded' | 'said' | 'letters';
+
+export interface TextReading {
+  readonly text: string;
+  readonly form: ReadingForm;
+}
+
 /** At most {@link READINGS_MAX} texts, the given one first. A caller may rest between them. */
-export function* readingsOf(text: string): Generator<string> {
+export function* readingsOf(text: string): Generator<TextReading> {
   const known = new Set([text]);
   let left = DECODED_MAX_CHARACTERS;
   const isNew = (reading: string): boolean => {
-    if (reading === '' || known.has(reading) || reading.length > left || known.size >= READINGS_MAX) return false;
+    if (reading.trim() === '' || known.has(reading) || reading.length > left || known.size >= READINGS_MAX) return false;
     known.add(reading);
     left -= reading.length;
     return true;
   };
-  yield text;
+  yield { text, form: 'plain' };
   const mirrored = reversed(text);
-  if (isNew(mirrored)) yield mirrored;
+  if (isNew(mirrored)) yield { text: mirrored, form: 'encoded' };
   let level = [text, mirrored];
   for (let depth = 0; depth < DEPTH_MAX; depth++) {
     const next: string[] = [];
-    for (const each of level)
-      for (const reading of decoded(each))
-        if (isNew(reading)) {
-          next.push(reading);
+    for (const [place, each] of level.entries())
+      for (const reading of decoded(each, depth === 0 && place === 0))
+        if (isNew(reading.text)) {
+          next.push(reading.text);
           yield reading;
-          const other = reversed(reading);
-          if (isNew(other)) yield other;
+          if (reading.form !== 'encoded') continue;
+          const other = reversed(reading.text);
+          if (isNew(other)) yield { text: other, form: 'encoded' };
         }
     level = next;
   }
 }
 
-/** Each kind of encoding that is in a text, all its blocks together. */
-function* decoded(text: string): Generator<string> {
+/** Each kind of change that a text has, all its parts together. @param isFirst it is the text itself */
+function* decoded(text: string, isFirst: boolean): Generator<TextReading> {
   const visible = text.replace(NOT_SEEN, '');
-  yield blocksOf(visible, BASE64, (block) => Buffer.from(block.replace(/\s+/g, ''), 'base64'));
-  yield blocksOf(visible, HEXADECIMAL, (block) => Buffer.from(block.replace(/0x|\\x|[^0-9a-f]/gi, ''), 'hex'));
-  if (URL_ENCODED.test(visible)) yield visible.replace(PERCENT_RUN, (run) => textOf(bytesOf(run)) ?? run);
-  yield blocksOf(visible, BASE32, base32Bytes);
-  for (const { pattern, radix } of CODE_LISTS) yield blocksOf(visible, pattern, (block) => codesOf(block, radix));
-  yield blocksIn(visible, SPACED_RUN).map(withoutBlanks).join('\n');
+  for (const block of decodedBlocks(visible === text ? text : `${visible}\n${text}`)) yield { text: block, form: 'encoded' };
+  if (URL_ENCODED.test(visible)) yield encoded(visible.replace(PERCENT_RUN, (run) => plainTextOf(bytesOf(run)) ?? run));
   if (ESCAPED.test(visible))
-    yield visible.replace(
-      ESCAPES,
-      (run, hex, wide, decimal, reference) => characterOf(hex ?? wide ?? reference, decimal) ?? run,
+    yield encoded(
+      visible.replace(
+        ESCAPES,
+        (run, hex, wide, decimal, reference, byte, octal, point) =>
+          characterOf(hex ?? wide ?? reference ?? byte ?? point, decimal ?? (octal && String(Number.parseInt(octal, 8)))) ?? run,
+      ),
     );
   if (QUOTED_PRINTABLE.test(visible))
-    yield visible.replace(/=\r?\n/g, '').replace(EQUALS_RUN, (run) => textOf(bytesOf(run)) ?? run);
+    yield encoded(visible.replace(/=\r?\n/g, '').replace(EQUALS_RUN, (run) => plainTextOf(bytesOf(run)) ?? run));
+  const elsewhere = fromElsewhere(visible);
+  if (elsewhere !== undefined) yield encoded(elsewhere);
+  if (HAS_BRAILLE.test(visible)) yield encoded(fromBraille(visible));
+  if (HAS_MARKS.test(visible)) yield { text: withoutMarks(visible), form: 'words' };
+  yield encoded(blocksIn(visible, SPACED_RUN).map(withoutBlanks).join('\n'));
+  const unchanged = unchangedLetters(visible);
+  if (unchanged !== undefined) yield encoded(unchanged);
+  for (const leet of withoutDigitsInWords(visible)) yield { text: leet, form: 'words' };
+  yield { text: morseRuns(visible).join('\n'), form: 'said' };
+  yield { text: spelledRuns(visible).join('\n'), form: 'said' };
+  yield { text: saidNumbers(visible).join('\n'), form: 'words' };
+  if (!isFirst) return;
+  for (const some of pickedWords(visible)) yield { text: some, form: 'words' };
+  for (const letters of endLetters(visible)) yield { text: letters, form: 'letters' };
 }
 
-const NOT_SEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
-/** At least 24 characters, over line breaks, quotation marks at their beginnings included. */
-const BASE64 = /[A-Za-z0-9+/_-]{20,}(?:[ \t>]*\r?\n[ \t>]*[A-Za-z0-9+/_-]{8,})*={0,2}/g;
-/** Not the end of a word before it, such as that of `Ref: `. */
-const HEXADECIMAL = /(?<![\p{L}\p{N}])(?:(?:0x|\\x)?[0-9a-f]{2}[\s,:;-]{0,3}){12,}/giu;
-/** RFC 4648 §6. */
-const BASE32 = /(?<![\p{L}\p{N}])[A-Z2-7]{24,}(?:[ \t>]*\r?\n[ \t>]*[A-Z2-7]{8,})*={0,6}/gu;
-const BASE32_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
-/** Codes of characters, one after the other. */
-const CODE_LISTS = [
-  { pattern: /(?<![\p{L}\p{N}])(?:\d{2,3}[\s,;]{1,3}){11,}\d{2,3}(?![\p{L}\p{N}])/gu, radix: 10 },
-  { pattern: /(?<![\p{L}\p{N}])(?:[0\\]?[0-7]{2,3}[\s,;]{1,3}){11,}[0\\]?[0-7]{2,3}(?![\p{L}\p{N}])/gu, radix: 8 },
-  { pattern: /(?<![\p{L}\p{N}])(?:[01]{7,8}[\s,;]{0,3}){12,}/gu, radix: 2 },
-] as const;
+const encoded = (text: string): TextReading => ({ text, form: 'encoded' });
+
+const NOT_SEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe00-\ufe0f]/g;
 /** Single characters with a blank or a mark between each two, several in a row. */
-const SPACED_RUN = /(?:[^\s.·_*|-][ \u00a0.·_*|-]{1,4}){12,}[^\s.·_*|-]/gu;
-const ESCAPED = /\\u[0-9a-f]{4}|&#/i;
-const ESCAPES = /\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|&#(\d{1,7});|&#x([0-9a-f]{1,6});/gi;
+const SPACED_RUN = /(?:[^\s.·_*|,;:/-][ \u00a0\t\r\n.·_*|,;:/-]{1,4}){4,}[^\s.·_*|,;:/-]/gu;
+const ESCAPED = /\\[ux0-3][0-9a-f]{2}|&#|u\+[0-9a-f]{4}/i;
+const ESCAPES =
+  /\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|&#(\d{1,7});?|&#x([0-9a-f]{1,6});?|\\x([0-9a-f]{2})|\\([0-3][0-7]{2})|u\+([0-9a-f]{4,6})[ ,;]?/gi;
 
 const URL_ENCODED = /(?:%[0-9a-f]{2})/i;
 const PERCENT_RUN = /(?:%[0-9a-f]{2})+/gi;
 const QUOTED_PRINTABLE = /=[0-9A-F]{2}/;
 const EQUALS_RUN = /(?:=[0-9A-F]{2})+/g;
-const BLOCKS_MAX = 200;
 
-/** At most {@link BLOCKS_MAX} matches. */
 function blocksIn(text: string, pattern: RegExp): string[] {
   const found: string[] = [];
-  for (const [block] of text.matchAll(pattern)) if (found.push(block) === BLOCKS_MAX) break;
+  for (const [block] of text.matchAll(pattern)) found.push(block);
   return found;
-}
-
-function blocksOf(text: string, pattern: RegExp, decode: (block: string) => Buffer): string {
-  const found: string[] = [];
-  for (const [block] of text.matchAll(pattern)) {
-    const read = textOf(decode(block));
-    if (read !== undefined) found.push(read);
-    if (found.length === BLOCKS_MAX) break;
-  }
-  return found.join('\n');
 }
 
 /** Longer gaps are between words. */
 const withoutBlanks = (run: string): string =>
-  run.replace(/(\S)([ \u00a0.·_*|-]+)/gu, (_, character: string, gap: string) =>
-    gap.length > 1 ? `${character} ` : character,
+  run.replace(/(\S)([ \u00a0\t\r\n.·_*|,;:/-]+)/gu, (_, character: string, gap: string) =>
+    gap.length > 1 && !/^\r?\n$/.test(gap) && !/^[,;:] $/.test(gap) ? `${character} ` : character,
   );
-
-function base32Bytes(block: string): Buffer {
-  const bytes: number[] = [];
-  let [bits, value] = [0, 0];
-  for (const character of block) {
-    const digit = BASE32_ALPHABET.indexOf(character);
-    if (digit < 0) continue;
-    value = ((value << 5) | digit) & 0xfff;
-    bits += 5;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push((value >> bits) & 0xff);
-  }
-  return Buffer.from(bytes);
-}
-
-/** Of each number a character. */
-function codesOf(block: string, radix: 2 | 8 | 10): Buffer {
-  const digits = radix === 2 ? (block.replace(/[\s,;]+/g, '').match(/[01]{8}/g) ?? []) : block.split(/[\s,;\\]+/);
-  const codes = digits.filter((each) => each !== '').map((each) => Number.parseInt(each, radix));
-  return codes.some((code) => !(code >= 0 && code <= 0xff)) ? Buffer.from([0]) : Buffer.from(codes);
-}
 
 /** Undefined: there is no such character. */
 function characterOf(hexadecimal: string | undefined, decimal: string | undefined): string | undefined {
@@ -132,19 +129,6 @@ function characterOf(hexadecimal: string | undefined, decimal: string | undefine
 }
 
 const bytesOf = (run: string): Buffer => Buffer.from(run.replace(/[%=]/g, ''), 'hex');
-
-const UTF_8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Bytes that are text; undefined: they are not. */
-function textOf(bytes: Buffer): string | undefined {
-  try {
-    const text = UTF_8.decode(bytes);
-    return CONTROL.test(text) ? undefined : text;
-  } catch {
-    return undefined;
-  }
-}
-const CONTROL = /[\x00-\x08\x0e-\x1f\x7f]/;
 
 /** By characters, so that surrogates stay together. */
 const reversed = (text: string): string => [...text].reverse().join('');

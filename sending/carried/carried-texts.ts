@@ -1,11 +1,13 @@
 /**
  * Every text of an outgoing message that could carry other mail: header, each part whatever its kind, what a reader sees of
- * HTML and its source, and files that are text.
+ * HTML and its source, files that are text or have text between other bytes or packed, and the addresses it goes to. What is
+ * read one after the other is one text, so that nothing is hidden in its pieces.
  */
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { leaves, partText } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { CARRIED_FILE_MAX_BYTES, CARRIED_TEXT_MAX_CHARACTERS } from '#domain/sending/carried-mail.ts';
+import { plainTextOf, textsIn } from '#mime/carried/packed-bytes.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 
@@ -24,8 +26,15 @@ export interface OutgoingTexts {
 /** Of a header, what fits into one of the longest that other hosts accept. */
 const HEADER_MAX_BYTES = 65_536;
 
-export function outgoingTexts(bytes: Buffer, read: Pick<ReadMessage, 'parts' | 'subject'>): OutgoingTexts {
+/** @param recipients of the envelope */
+export function outgoingTexts(
+  bytes: Buffer,
+  read: Pick<ReadMessage, 'parts' | 'subject'>,
+  recipients: readonly string[],
+): OutgoingTexts {
   const texts: OutgoingText[] = [];
+  const written: string[] = [read.subject];
+  const seen: string[] = [];
   let left = CARRIED_TEXT_MAX_CHARACTERS;
   let cut = false;
   const add = (text: string, isRead: boolean): void => {
@@ -34,22 +43,41 @@ export function outgoingTexts(bytes: Buffer, read: Pick<ReadMessage, 'parts' | '
     texts.push({ text: text.slice(0, left), isRead });
     left -= Math.min(left, text.length);
   };
-  add(read.subject, true);
+  let unpackable = UNPACKED_MAX_BYTES;
+  const headers: string[] = [];
   for (const { part } of leaves(read.parts)) {
     if (part.type === 'text' || part.type === 'multipart') {
       cut ||= part.end - part.body > CARRIED_TEXT_MAX_CHARACTERS * 4;
       const text = partText(bytes, part, CARRIED_TEXT_MAX_CHARACTERS * 4);
-      if (part.subtype === 'html') add(htmlContent(text).text, true);
-      add(text, part.subtype !== 'html');
+      if (part.subtype === 'html') {
+        seen.push(htmlContent(text).text);
+        add(text, false);
+      } else written.push(text);
     } else {
-      const file = textOfFile(bytes.subarray(part.body, part.end), part.encoding);
-      if (file !== undefined) add(file, true);
+      const budget = { left: unpackable };
+      const file = textOfFile(bytes.subarray(part.body, part.end), part.encoding, budget);
+      unpackable = budget.left;
+      if (file !== undefined) written.push(file);
     }
-    if (part.header > 0) add(headerText(bytes, part.header, part.body), false);
+    if (part.header > 0) headers.push(headerText(bytes, part.header, part.body));
   }
-  add(headerText(bytes, 0, read.parts.body), false);
+  const all = written.join('\n');
+  texts.unshift(...whole(all));
+  if (seen.length > 0) add([read.subject, ...seen].join('\n'), true);
+  headers.push(headerText(bytes, 0, read.parts.body), recipients.map(localPart).join('\n'));
+  add(headers.join('\n'), false);
   return { texts, cut };
+
+  function whole(text: string): OutgoingText[] {
+    cut ||= text.length > left;
+    const taken = text.slice(0, Math.max(0, left));
+    left -= taken.length;
+    return taken.trim() === '' ? [] : [{ text: taken, isRead: true }];
+  }
 }
+
+const UNPACKED_MAX_BYTES = 2_097_152;
+const localPart = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')));
 
 /** With the text of files, as far as there is room for it. */
 export function withDocuments({ texts, cut }: OutgoingTexts, documents: readonly string[]): OutgoingTexts {
@@ -68,16 +96,11 @@ export function withDocuments({ texts, cut }: OutgoingTexts, documents: readonly
 const headerText = (bytes: Buffer, from: number, to: number): string =>
   decodeWords(bytes.toString('utf8', from, Math.min(to, from + HEADER_MAX_BYTES)).replaceAll(/\r?\n[ \t]+/g, ' '));
 
-const UTF_8 = new TextDecoder('utf-8', { fatal: true });
-
-/** Undefined: it is no text, or a large file. */
-function textOfFile(body: Buffer, encoding: string): string | undefined {
+/** Undefined: it has no text, or is a large file. */
+function textOfFile(body: Buffer, encoding: string, budget: { left: number }): string | undefined {
   if (body.length > CARRIED_FILE_MAX_BYTES * 2) return undefined;
-  const content = decodeTransfer(body, encoding);
-  if (content.length > CARRIED_FILE_MAX_BYTES || content.includes(0)) return undefined;
-  try {
-    return UTF_8.decode(content);
-  } catch {
-    return undefined;
-  }
+  const content = Buffer.from(decodeTransfer(body, encoding));
+  if (content.length > CARRIED_FILE_MAX_BYTES) return undefined;
+  const text = textsIn(content, budget);
+  return text.trim() === '' ? plainTextOf(content) : text;
 }

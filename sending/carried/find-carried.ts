@@ -39,6 +39,7 @@ import {
   newestOfThread,
 } from '#mailstore/carried/find-carried-mail.ts';
 import { type CarriedText, readCarriedText } from '#mime/carried/carried-text.ts';
+import { letterRuns } from '#mime/carried/letter-runs.ts';
 import {
   excerptOf,
   findingPhrases,
@@ -47,9 +48,10 @@ import {
   phrasesOf,
   tellingPassages,
 } from '#mime/carried/phrases.ts';
-import { readingsOf } from '#mime/carried/readings.ts';
-import { CHECKED_TELLING_MAX, codeMark, storedMark, type TellingMark } from '#mime/carried/telling-words.ts';
+import { type ReadingForm, readingsOf } from '#mime/carried/readings.ts';
+import { CHECKED_TELLING_MAX, codeMark, hiddenMarks, storedMark, type TellingMark } from '#mime/carried/telling-words.ts';
 import { backwards } from '#mime/carried/words.ts';
+import { findCarriedLetters } from './carried-letters.ts';
 import type { OutgoingTexts } from './carried-texts.ts';
 
 /** Two places that say the same. */
@@ -97,19 +99,33 @@ export interface CarriedQuestion {
 
 /** A text as one of its readings. */
 interface Reading extends CarriedText {
+  readonly form: ReadingForm;
   /** Phrases that are looked up. */
   readonly asked: Iterable<number>;
 }
 
 /** Of a longer text the phrases are looked up by which every passage of 16 words is found. */
 const ALL_PHRASES_WORDS_MAX = 4_000;
+/** Of so short ones all of them. */
+const FEW_WORDS = 60;
 const DAY_MS = 86_400_000;
 const THREAD_MESSAGES = 5;
 
 /** Most passages first; no source: it carries nothing, as far as it was compared. */
 export async function findCarried(db: Database, question: CarriedQuestion): Promise<Carried> {
-  const { readings, cut } = await readAll(question.texts);
-  return { sources: await sourcesOf(db, question, readings), cut };
+  const { readings, runs, cut } = await readAll(question.texts);
+  const sources = await sourcesOf(db, question, readings);
+  if (sources.length > 0 || runs.length === 0) return { sources, cut };
+  const parties = new Evidence(question, [], new Set());
+  return {
+    sources: await findCarriedLetters(db, {
+      ...question,
+      runs,
+      isKnown: (mail) => parties.isKnown(mail),
+      isOurs: (mail) => parties.isOurs(mail),
+    }),
+    cut,
+  };
 }
 
 async function sourcesOf(
@@ -121,9 +137,10 @@ async function sourcesOf(
   const salt = saltOf(organizationId);
   const wanted = new Set<number>();
   const codes = new Set<number>();
-  for (const { asked, telling, codes: maybeCodes } of readings) {
+  for (const { asked, telling, facts, codes: maybeCodes } of readings) {
     for (const phrase of asked) wanted.add(storedMark(phrase, salt));
     for (const { mark } of telling) wanted.add(storedMark(mark, salt));
+    for (const { mark } of facts) wanted.add(storedMark(mark, salt));
     for (const { mark } of maybeCodes) codes.add(storedMark(mark, salt));
   }
   for (const code of codes) wanted.add(code);
@@ -149,24 +166,32 @@ async function sourcesOf(
 const placesOf = ({ outside }: CarriedQuestion): string[] => [...new Set(outside.map(placeOf))].sort();
 
 /** `cut`: there are more than are compared. */
-async function readAll({ texts }: OutgoingTexts): Promise<{ readings: Reading[]; cut: boolean }> {
+async function readAll({ texts }: OutgoingTexts): Promise<{ readings: Reading[]; runs: string[]; cut: boolean }> {
   const readings: Reading[] = [];
+  const runs: string[] = [];
   for (const { text, isRead } of texts) {
     let isFirst = isRead;
     for (const reading of readingsOf(text)) {
-      if (readings.length >= CARRIED_READINGS_MAX) return { readings, cut: true };
-      const read = await readCarriedText(reading, rest, CHECKED_TELLING_MAX);
-      const all = isFirst && read.words.count <= ALL_PHRASES_WORDS_MAX;
-      readings.push({ ...read, asked: all ? read.phrases : findingPhrases(read.phrases) });
+      if (readings.length >= CARRIED_READINGS_MAX) return { readings, runs, cut: true };
+      const { form } = reading;
+      runs.push(...letterRuns(reading));
+      // Its words are none.
+      if (form === 'letters') continue;
+      const read = await readCarriedText(reading.text, rest, CHECKED_TELLING_MAX);
+      // A person reads it so, or would be told it so.
+      const all = read.words.count <= (isFirst ? ALL_PHRASES_WORDS_MAX : FEW_WORDS);
+      const telling = isRead ? [...read.telling, ...hiddenMarks(reading.text)] : read.telling;
+      readings.push({ ...read, telling, form, asked: all ? read.phrases : findingPhrases(read.phrases) });
       if (isFirst && read.words.count > PHRASE_WORDS) {
         const words = backwards(read.words);
         const phrases = phrasesOf(words);
-        readings.push({ words, phrases, telling: [], codes: [], asked: findingPhrases(phrases) });
+        const asked = read.words.count <= FEW_WORDS ? phrases : findingPhrases(phrases);
+        readings.push({ words, phrases, telling: [], facts: [], codes: [], form: 'words', asked });
       }
       isFirst = false;
     }
   }
-  return { readings, cut: false };
+  return { readings, runs, cut: false };
 }
 
 function merged(mails: readonly MarkedMail[], more: readonly MarkedMail[]): MarkedMail[] {
@@ -299,7 +324,9 @@ async function compareTexts(
     const excusing = [...known, ...ours.filter(({ mail }) => mail.messageId < candidate.messageId)];
     const isExcused = ({ mark }: TellingMark) => evidence.excuses(storedMark(mark, salt), candidate);
     const passages = new Map<string, CarriedPassage>();
+    const facts = new Facts(text);
     for (const reading of readings) {
+      facts.add(reading, isExcused);
       for (const [key, passage] of [
         ...passagesOf(reading, text, excusing, common),
         ...tellingOf(reading, text, isExcused),
@@ -307,6 +334,7 @@ async function compareTexts(
         if (!passages.has(key)) passages.set(key, passage);
       await rest();
     }
+    for (const [key, passage] of facts.telling()) if (!passages.has(key)) passages.set(key, passage);
     for (const [index, { name }] of question.files.entries())
       if (candidate.marks.has(fileMark(index)) && !evidence.excuses(fileMark(index), candidate))
         passages.set(`file ${index}`, { sent: name, source: name });
@@ -389,6 +417,36 @@ function* tellingOf(
     yield [`code ${code}`, { sent: around(words.text, mark), source: code }];
   }
 }
+
+/** Facts of a text that a message says: two different ones are telling, of what is disguised one is. */
+class Facts {
+  readonly #source: StoredText;
+  readonly #theirs: ReadonlyMap<number, TellingMark>;
+  readonly #found = new Map<number, CarriedPassage>();
+  #isDisguised = false;
+
+  constructor(source: StoredText) {
+    this.#source = source;
+    this.#theirs = new Map(source.facts.map((fact) => [fact.mark, fact]));
+  }
+
+  add({ words, facts, form }: Reading, isExcused: (mark: TellingMark) => boolean): void {
+    for (const fact of facts) {
+      const other = this.#theirs.get(fact.mark);
+      if (other === undefined || isExcused(fact)) continue;
+      this.#found.set(fact.mark, { sent: around(words.text, fact), source: around(this.#source.words.text, other) });
+      this.#isDisguised ||= form === 'said' || (form === 'encoded' && fact.characters >= DISGUISED_FACT_MIN_CHARACTERS);
+    }
+  }
+
+  *telling(): Generator<[string, CarriedPassage]> {
+    if (this.#found.size >= FACTS_MIN || this.#isDisguised)
+      for (const [mark, passage] of this.#found) yield [`fact ${mark}`, passage];
+  }
+}
+const FACTS_MIN = 2;
+/** A shorter number is in a decoded link by chance. */
+const DISGUISED_FACT_MIN_CHARACTERS = 6;
 
 const AROUND_CHARACTERS = 40;
 const TELLING_SHOWN_MAX_CHARACTERS = 200;

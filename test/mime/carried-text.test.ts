@@ -28,7 +28,7 @@ function common(text: string, source: string, { excusedBy = '' } = {}): string[]
 }
 
 const isCarried = (text: string, source = SECRET): boolean =>
-  [...readingsOf(text)].some((reading) => common(reading, source).length > 0);
+  [...readingsOf(text)].some((reading) => common(reading.text, source).length > 0);
 
 test('a text is recognized however it is written', () => {
   const cyrillic = SECRET.replaceAll('e', 'е').replaceAll('o', 'ο').replaceAll('a', 'а');
@@ -102,7 +102,7 @@ test('a text is recognized behind encodings, also several', () => {
 test('decoding is bounded', () => {
   let nested = SECRET;
   for (let i = 0; i < 12; i++) nested = Buffer.from(nested).toString('base64');
-  assert.ok([...readingsOf(nested)].length <= 24);
+  assert.ok([...readingsOf(nested)].length <= 64);
   for (const part of [
     'QUJD',
     '.',
@@ -119,7 +119,7 @@ test('decoding is bounded', () => {
   ]) {
     const large = part.repeat(1_000_000 / part.length);
     const startedAt = process.cpuUsage();
-    assert.ok([...readingsOf(large)].reduce((sum, text) => sum + text.length, 0) < 4 * large.length, part);
+    assert.ok([...readingsOf(large)].reduce((sum, reading) => sum + reading.text.length, 0) < 4 * large.length, part);
     const { user } = process.cpuUsage(startedAt);
     assert.ok(user < 3_000_000, `${part}: ${user} µs`);
   }
@@ -172,7 +172,7 @@ test('of each passage of 16 words a kept phrase remains, wherever it begins', ()
   }
   const long = phrasesOf(wordsOf(Array.from({ length: 20_000 }, () => vocabulary[random(400)]).join(' ')));
   assert.ok(keptPhrases(long).length < 700, `${keptPhrases(long).length}`);
-  assert.equal(keptPhrases(phrasesOf(wordsOf('one two three four five six'))).length, 1);
+  assert.equal(keptPhrases(phrasesOf(wordsOf('one two three four five six'))).length, 2, 'all of a short text');
   assert.deepEqual(keptPhrases(phrasesOf(wordsOf('one two'))), []);
   assert.equal(phrasesOf(wordsOf('one two three four five')).length, 6 - PHRASE_WORDS);
 });
