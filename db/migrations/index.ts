@@ -55,6 +55,7 @@ import { Migration20261128003000_passkeys } from './Migration20261128003000_pass
 import { Migration20261128003010_grants_with_second_factor } from './Migration20261128003010_grants_with_second_factor.ts';
 import { Migration20261128003100_mailbox_moves } from './Migration20261128003100_mailbox_moves.ts';
 import { Migration20261128003500_lane_offers } from './Migration20261128003500_lane_offers.ts';
+import { Migration20261128003600_carried_facts } from './Migration20261128003600_carried_facts.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -115,4 +116,5 @@ export const migrations = [
   Migration20261128003010_grants_with_second_factor,
   Migration20261128003100_mailbox_moves,
   Migration20261128003500_lane_offers,
+  Migration20261128003600_carried_facts,
 ];

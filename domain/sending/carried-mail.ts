@@ -41,7 +41,3 @@ export const COMMON_SENDERS_MIN = 3;
 export const COMMON_RECIPIENTS_MIN = 2;
 /** Messages whose letters are compared, whatever their blanks are: the newest of the mailbox, and of the organization. */
 export const LETTERS_COMPARED_MAX = 100;
-/** What a mailbox sent to the same recipients before is compared together with a message. */
-export const TOGETHER_MINUTES = 60;
-export const TOGETHER_MESSAGES_MAX = 20;
-export const TOGETHER_MAX_CHARACTERS = 65_536;

@@ -13,12 +13,15 @@ const BATCH = 20;
 /** Mail of earlier versions, below an id that falls. The setting is gone when there is none. */
 const TO_READ_BELOW = 'CARRIED_MAIL_TO_READ_BELOW';
 const FILL_AT_ONCE = 1_000;
+/** Mail of which an earlier version kept less: it is found already, so few wait at a time, which checks would read. */
+const TO_READ_AGAIN_BELOW = 'CARRIED_MAIL_TO_READ_AGAIN_BELOW';
+const FILL_AGAIN_AT_ONCE = 100;
 
 export const CARRIED_MAIL_INDEX: SharedPortions = {
   name: 'carried mail',
   anyDue: `
     select exists (select from carried_due)
-        or exists (select from installation_setting where name = '${TO_READ_BELOW}') as due`,
+        or exists (select from installation_setting where name in ('${TO_READ_BELOW}', '${TO_READ_AGAIN_BELOW}')) as due`,
   lookMs: 1_000,
   pauseMs: 50,
   lostAfterMs: 60_000,
@@ -28,8 +31,10 @@ export const CARRIED_MAIL_INDEX: SharedPortions = {
       const rows = await db.query<{ message_id: string; organization_id: string }>(NEXT, [BATCH]);
       if (rows.length === 0) {
         // Only then: what is waited for in checks is new mail.
-        const [filled] = await db.query<{ count: number }>(FILL, [TO_READ_BELOW, FILL_AT_ONCE]);
-        if ((filled?.count ?? 0) === 0) break;
+        const [filled] = await db.query<{ count: number }>(fill(NOT_READ), [TO_READ_BELOW, FILL_AT_ONCE]);
+        if ((filled?.count ?? 0) > 0) continue;
+        const [again] = await db.query<{ count: number }>(fill(''), [TO_READ_AGAIN_BELOW, FILL_AGAIN_AT_ONCE]);
+        if ((again?.count ?? 0) === 0) break;
         continue;
       }
       for (const [organizationId, group] of Map.groupBy(rows, (row) => row.organization_id))
@@ -60,15 +65,16 @@ async function storeOrSkip(db: Database, log: Logger, organizationId: string, id
   }
 }
 
-const FILL = `
+const NOT_READ = 'and not exists (select from carried_mail c where c.message_id = p.id)';
+
+const fill = (condition: string): string => `
   with page as materialized (
     select m.id, m.mailbox_id, m.origin from message m
      where m.id < (select value from installation_setting where name = $1) order by m.id desc limit $2
   ), noted as (
     insert into carried_due (message_id, organization_id)
     select p.id, x.organization_id from page p join mailboxes x on x.id = p.mailbox_id
-     where p.origin in ('smtp', 'local', 'submission', 'append')
-       and not exists (select from carried_mail c where c.message_id = p.id)
+     where p.origin in ('smtp', 'local', 'submission', 'append') ${condition}
     on conflict do nothing
   ), moved as (
     update installation_setting set value = (select min(id) from page) where name = $1 and exists (select from page)

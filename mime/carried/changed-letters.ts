@@ -18,7 +18,7 @@ const PLAIN = new Set(PLAIN_WORDS.filter((word) => word.length >= 2));
 function stepsOf(word: string, sign = 1): string {
   let steps = '';
   for (let i = 1; i < word.length; i++)
-    steps += String.fromCharCode(97 + ((((word.charCodeAt(i) - word.charCodeAt(i - 1)) * sign + 52) % 26) + 26) % 26);
+    steps += String.fromCharCode(97 + (((((word.charCodeAt(i) - word.charCodeAt(i - 1)) * sign + 52) % 26) + 26) % 26));
   return steps;
 }
 
@@ -92,7 +92,23 @@ export function shifted(letter: string, change: number): string {
   return String.fromCharCode(base + (((to % 26) + 26) % 26));
 }
 
-const LEET: Readonly<Record<string, string>> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't', 8: 'b', 9: 'g', $: 's', '@': 'a', '!': 'i', '|': 'l', '+': 't', '€': 'e', '£': 'l' };
+const LEET: Readonly<Record<string, string>> = {
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  8: 'b',
+  9: 'g',
+  $: 's',
+  '@': 'a',
+  '!': 'i',
+  '|': 'l',
+  '+': 't',
+  '€': 'e',
+  '£': 'l',
+};
 const LEET_WORD = /(?<![\p{L}\d$@!|€£+])(?=[\d$@!|€£+]{0,6}\p{L})[\p{L}\d$@!|€£+]{2,30}(?![\p{L}\d$@!|€£+])/gu;
 const LEET_SIGN = /[0134578 9$@!|+€£]/g;
 const LEET_WORDS_MIN = 3;
@@ -104,7 +120,9 @@ export function withoutDigitsInWords(text: string): string[] {
     text.replace(LEET_WORD, (word) => {
       if (!/[\d$@!|€£+]/.test(word)) return word;
       count++;
-      return word.replace(LEET_SIGN, (sign) => (sign === '1' || sign === '!' || sign === '|' ? one : (LEET[sign] ?? sign)));
+      return word.replace(LEET_SIGN, (sign) =>
+        sign === '1' || sign === '!' || sign === '|' ? one : (LEET[sign] ?? sign),
+      );
     });
   const first = read('i');
   if (count < LEET_WORDS_MIN) return [];
@@ -115,8 +133,41 @@ export function withoutDigitsInWords(text: string): string[] {
 const ELSEWHERE =
   /[\u{e0020}-\u{e007e}\u{1f1e6}-\u{1f1ff}\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}ɐɔǝɟƃɥᴉɾʞʅɯɹʇʌʍʎꓯꓭƆꓷƎℲ⅁ꓘ⅂ꟽԀꓤꓕꓵꓥ]/gu;
 const TURNED: Readonly<Record<string, string>> = {
-  ...{ ɐ: 'a', ɔ: 'c', ǝ: 'e', ɟ: 'f', ƃ: 'g', ɥ: 'h', ᴉ: 'i', ɾ: 'j', ʞ: 'k', ʅ: 'l', ɯ: 'm', ɹ: 'r', ʇ: 't', ʌ: 'v', ʍ: 'w', ʎ: 'y' },
-  ...{ ꓯ: 'a', ꓭ: 'b', Ɔ: 'c', ꓷ: 'd', Ǝ: 'e', Ⅎ: 'f', '⅁': 'g', ꓘ: 'k', '⅂': 'l', ꟽ: 'm', Ԁ: 'p', ꓤ: 'r', ꓕ: 't', ꓵ: 'u', ꓥ: 'v' },
+  ...{
+    ɐ: 'a',
+    ɔ: 'c',
+    ǝ: 'e',
+    ɟ: 'f',
+    ƃ: 'g',
+    ɥ: 'h',
+    ᴉ: 'i',
+    ɾ: 'j',
+    ʞ: 'k',
+    ʅ: 'l',
+    ɯ: 'm',
+    ɹ: 'r',
+    ʇ: 't',
+    ʌ: 'v',
+    ʍ: 'w',
+    ʎ: 'y',
+  },
+  ...{
+    ꓯ: 'a',
+    ꓭ: 'b',
+    Ɔ: 'c',
+    ꓷ: 'd',
+    Ǝ: 'e',
+    Ⅎ: 'f',
+    '⅁': 'g',
+    ꓘ: 'k',
+    '⅂': 'l',
+    ꟽ: 'm',
+    Ԁ: 'p',
+    ꓤ: 'r',
+    ꓕ: 't',
+    ꓵ: 'u',
+    ꓥ: 'v',
+  },
 };
 const TURNED_LETTERS = /[ɐɔǝɟƃɥᴉɾʞɯɹʇʌʍʎ]/;
 
@@ -127,14 +178,21 @@ export function fromElsewhere(text: string): string | undefined {
     isChanged = true;
     const code = sign.codePointAt(0) ?? 0;
     if (code >= 0xe0000) return String.fromCodePoint(code - 0xe0000);
-    for (const [first, last] of [[0x1f1e6, 0x1f1ff], [0x1f150, 0x1f169], [0x1f170, 0x1f189]] as const)
+    for (const [first, last] of [
+      [0x1f1e6, 0x1f1ff],
+      [0x1f150, 0x1f169],
+      [0x1f170, 0x1f189],
+    ] as const)
       if (code >= first && code <= last) return String.fromCharCode(97 + code - first);
     return TURNED[sign] ?? sign;
   });
   if (!isChanged) return undefined;
   // Upside down, the last letter is the first; n and u, d and p, b and q are each other.
   return TURNED_LETTERS.test(text)
-    ? `${read}\n${[...read].reverse().join('').replace(/[nudpbq]/g, (letter) => 'undpqb'.charAt('nupdbq'.indexOf(letter)))}`
+    ? `${read}\n${[...read]
+        .reverse()
+        .join('')
+        .replace(/[nudpbq]/g, (letter) => 'undpqb'.charAt('nupdbq'.indexOf(letter)))}`
     : read;
 }
 

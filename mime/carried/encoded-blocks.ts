@@ -45,7 +45,8 @@ const together = (found: readonly Buffer[]): string => {
 };
 
 const isPacked = (bytes: Buffer): boolean =>
-  bytes.length > 12 && ((bytes[0] === 0x1f && bytes[1] === 0x8b) || bytes[0] === 0x78 || (bytes[0] === 0x50 && bytes[1] === 0x4b));
+  bytes.length > 12 &&
+  ((bytes[0] === 0x1f && bytes[1] === 0x8b) || bytes[0] === 0x78 || (bytes[0] === 0x50 && bytes[1] === 0x4b));
 
 function blocks(text: string, pattern: RegExp, decode: (block: string) => Buffer): Buffer[] {
   const found: Buffer[] = [];
@@ -70,8 +71,7 @@ function base32Bytes(block: string): Buffer {
 
 /** Of each number a character. */
 function codesOf(block: string, radix: 2 | 8 | 10): Buffer {
-  const digits =
-    radix === 2 ? (block.replace(/[^01]+/g, '').match(/[01]{8}/g) ?? []) : block.split(/[\s,;\\/.|-]+/);
+  const digits = radix === 2 ? (block.replace(/[^01]+/g, '').match(/[01]{8}/g) ?? []) : block.split(/[\s,;\\/.|-]+/);
   const codes = digits.filter((each) => each !== '').map((each) => Number.parseInt(each, radix));
   return codes.some((code) => !(code >= 0 && code <= 0xff)) ? Buffer.alloc(0) : Buffer.from(codes);
 }
@@ -98,7 +98,8 @@ function uudecoded(text: string, valueOf: (character: string) => number): Buffer
     if (line.length < 5 || line.length > 90) continue;
     const length = valueOf(line.charAt(0));
     const digits = Math.ceil(length / 3) * 4;
-    if (length < 1 || length > 63 || line.length - 1 > digits + 2 || line.length - 1 < Math.ceil((length * 4) / 3) - 4) continue;
+    if (length < 1 || length > 63 || line.length - 1 > digits + 2 || line.length - 1 < Math.ceil((length * 4) / 3) - 4)
+      continue;
     const from = bytes.length;
     for (let at = 1; at <= digits; at += 4) {
       const [a = 0, b = 0, c = 0, d = 0] = [0, 1, 2, 3].map((k) => valueOf(line.charAt(at + k) || ' ') & 63);
@@ -111,7 +112,10 @@ function uudecoded(text: string, valueOf: (character: string) => number): Buffer
 
 /** Each byte moved by 42. */
 function yDecoded(text: string): Buffer {
-  const body = text.slice(text.indexOf('=ybegin')).replace(/^=y[^\n]*\n?/gm, '').replace(/[\r\n]/g, '');
+  const body = text
+    .slice(text.indexOf('=ybegin'))
+    .replace(/^=y[^\n]*\n?/gm, '')
+    .replace(/[\r\n]/g, '');
   const bytes: number[] = [];
   for (let i = 0; i < body.length; i++) {
     const isEscaped = body.charAt(i) === '=';

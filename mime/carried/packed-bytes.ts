@@ -77,11 +77,7 @@ function unpacked(bytes: Buffer, budget: { left: number }): Buffer[] | undefined
 }
 
 /** As much of it as may be unpacked. */
-function inflated(
-  inflate: typeof gunzipSync,
-  bytes: Buffer,
-  budget: { left: number },
-): Buffer[] | undefined {
+function inflated(inflate: typeof gunzipSync, bytes: Buffer, budget: { left: number }): Buffer[] | undefined {
   try {
     const content = inflate(bytes, { maxOutputLength: Math.max(1, budget.left), finishFlush: 2 });
     budget.left -= content.length;

@@ -29,10 +29,7 @@ const SHORT_TEXT_KEPT = 20;
 export const keptPhrases = (phrases: Uint32Array, most = KEPT_MAX): number[] =>
   smallestOf(
     phrases,
-    Math.max(
-      Math.min(WINDOW, Math.ceil(phrases.length / SHORT_TEXT_KEPT)),
-      Math.ceil((phrases.length * 2) / most),
-    ),
+    Math.max(Math.min(WINDOW, Math.ceil(phrases.length / SHORT_TEXT_KEPT)), Math.ceil((phrases.length * 2) / most)),
   );
 
 /** Phrases of a text by which every passage of 16 words is found; those that are kept of a long text are among them. */

@@ -59,7 +59,7 @@ const linesOf = (text: string): string[] =>
 export function* endLetters(text: string): Generator<string> {
   const lines = linesOf(text);
   const words = (text.slice(0, PICKED_WORDS_MAX * 12).match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, PICKED_WORDS_MAX);
-  const sentences = text.slice(0, PICKED_WORDS_MAX * 12).split(/[.!?]+\s+/);
+  const sentences = text.slice(0, PICKED_WORDS_MAX * 12).split(/(?<=[.!?])\s+/);
   for (const parts of [lines, words, sentences])
     if (parts.length >= 4) {
       yield parts.map((part) => part.charAt(0)).join('');

@@ -5,16 +5,10 @@
  *
  * Bounded in depth, number and size, because the text is a stranger's.
  */
-import {
-  fromElsewhere,
-  HAS_MARKS,
-  unchangedLetters,
-  withoutDigitsInWords,
-  withoutMarks,
-} from './changed-letters.ts';
+import { fromElsewhere, HAS_MARKS, unchangedLetters, withoutDigitsInWords, withoutMarks } from './changed-letters.ts';
 import { decodedBlocks } from './encoded-blocks.ts';
-import { endLetters, pickedWords } from './picked-words.ts';
 import { plainTextOf } from './packed-bytes.ts';
+import { endLetters, pickedWords } from './picked-words.ts';
 import { fromBraille, HAS_BRAILLE, morseRuns, saidNumbers, spelledRuns } from './spelled.ts';
 
 const DEPTH_MAX = 3;
@@ -41,7 +35,8 @@ export function* readingsOf(text: string): Generator<TextReading> {
   const known = new Set([text]);
   let left = DECODED_MAX_CHARACTERS;
   const isNew = (reading: string): boolean => {
-    if (reading.trim() === '' || known.has(reading) || reading.length > left || known.size >= READINGS_MAX) return false;
+    if (reading.trim() === '' || known.has(reading) || reading.length > left || known.size >= READINGS_MAX)
+      return false;
     known.add(reading);
     left -= reading.length;
     return true;
@@ -68,14 +63,18 @@ export function* readingsOf(text: string): Generator<TextReading> {
 /** Each kind of change that a text has, all its parts together. @param isFirst it is the text itself */
 function* decoded(text: string, isFirst: boolean): Generator<TextReading> {
   const visible = text.replace(NOT_SEEN, '');
-  for (const block of decodedBlocks(visible === text ? text : `${visible}\n${text}`)) yield { text: block, form: 'encoded' };
+  for (const block of decodedBlocks(visible === text ? text : `${visible}\n${text}`))
+    yield { text: block, form: 'encoded' };
   if (URL_ENCODED.test(visible)) yield encoded(visible.replace(PERCENT_RUN, (run) => plainTextOf(bytesOf(run)) ?? run));
   if (ESCAPED.test(visible))
     yield encoded(
       visible.replace(
         ESCAPES,
         (run, hex, wide, decimal, reference, byte, octal, point) =>
-          characterOf(hex ?? wide ?? reference ?? byte ?? point, decimal ?? (octal && String(Number.parseInt(octal, 8)))) ?? run,
+          characterOf(
+            hex ?? wide ?? reference ?? byte ?? point,
+            decimal ?? (octal && String(Number.parseInt(octal, 8))),
+          ) ?? run,
       ),
     );
   if (QUOTED_PRINTABLE.test(visible))
@@ -98,7 +97,7 @@ function* decoded(text: string, isFirst: boolean): Generator<TextReading> {
 
 const encoded = (text: string): TextReading => ({ text, form: 'encoded' });
 
-const NOT_SEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufe00-\ufe0f]/g;
+const NOT_SEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|[\ufe00-\ufe0f]/gu;
 /** Single characters with a blank or a mark between each two, several in a row. */
 const SPACED_RUN = /(?:[^\s.·_*|,;:/-][ \u00a0\t\r\n.·_*|,;:/-]{1,4}){4,}[^\s.·_*|,;:/-]/gu;
 const ESCAPED = /\\[ux0-3][0-9a-f]{2}|&#|u\+[0-9a-f]{4}/i;

@@ -33,8 +33,22 @@ const SPELLED = new Map<string, string>();
 for (const word of RADIO.split(/\s+/)) SPELLED.set(word, word.charAt(0));
 for (const language of DIGITS)
   for (const [digit, word] of language.split(' ').entries()) if (!SPELLED.has(word)) SPELLED.set(word, String(digit));
-SPELLED.set('oh', '0').set('ein', '1').set('zwo', '2').set('une', '1').set('fower', '4').set('fife', '5').set('niner', '9');
-for (const [word, sign] of Object.entries({ dash: '-', hyphen: '-', dot: '.', point: '.', at: '@', underscore: '_', slash: '/' }))
+SPELLED.set('oh', '0')
+  .set('ein', '1')
+  .set('zwo', '2')
+  .set('une', '1')
+  .set('fower', '4')
+  .set('fife', '5')
+  .set('niner', '9');
+for (const [word, sign] of Object.entries({
+  dash: '-',
+  hyphen: '-',
+  dot: '.',
+  point: '.',
+  at: '@',
+  underscore: '_',
+  slash: '/',
+}))
   SPELLED.set(word, sign);
 
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -63,13 +77,48 @@ export function spelledRuns(text: string): string[] {
   return found;
 }
 /** Said between letters. */
-const CAPITAL = new Set(['capital', 'upper', 'lower', 'case', 'small', 'big', 'gross', 'klein', 'space', 'then', 'and', 'und', 'next', 'letter', 'digit', 'number', 'uppercase', 'lowercase', 'comma']);
+const CAPITAL = new Set([
+  'capital',
+  'upper',
+  'lower',
+  'case',
+  'small',
+  'big',
+  'gross',
+  'klein',
+  'space',
+  'then',
+  'and',
+  'und',
+  'next',
+  'letter',
+  'digit',
+  'number',
+  'uppercase',
+  'lowercase',
+  'comma',
+]);
 
-const folded = (text: string): string => text.toLowerCase().normalize('NFD').replace(/\p{Mn}/gu, '').replace(/ß/g, 'ss');
+const folded = (text: string): string =>
+  text
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .replace(/ß/g, 'ss');
 
 const TEENS: Readonly<Record<string, number>> = {};
 const SCALES: Readonly<Record<string, number>> = {
-  ...{ hundred: 100, hundert: 100, cent: 100, cents: 100, cien: 100, ciento: 100, thousand: 1_000, tausend: 1_000, mille: 1_000 },
+  ...{
+    hundred: 100,
+    hundert: 100,
+    cent: 100,
+    cents: 100,
+    cien: 100,
+    ciento: 100,
+    thousand: 1_000,
+    tausend: 1_000,
+    mille: 1_000,
+  },
   ...{ mil: 1_000, million: 1e6, millions: 1e6, millionen: 1e6, millones: 1e6, billion: 1e9 },
 };
 const NUMBERS = new Map<string, number>();
@@ -126,7 +175,10 @@ const MORSE: Readonly<Record<string, string>> = Object.fromEntries(
   `a .- b -... c -.-. d -.. e . f ..-. g --. h .... i .. j .--- k -.- l .-.. m -- n -. o --- p .--. q --.- r .-. s ... t - u ..-
 v ...- w .-- x -..- y -.-- z --.. 0 ----- 1 .---- 2 ..--- 3 ...-- 4 ....- 5 ..... 6 -.... 7 --... 8 ---.. 9 ----.`
     .split(/\s+/)
-    .reduce<[string, string][]>((pairs, each, i, all) => (i % 2 === 0 ? [...pairs, [all[i + 1] ?? '', each]] : pairs), []),
+    .reduce<[string, string][]>(
+      (pairs, each, i, all) => (i % 2 === 0 ? [...pairs, [all[i + 1] ?? '', each]] : pairs),
+      [],
+    ),
 );
 /** Dots and dashes of several kinds, with blanks between letters. */
 const MORSE_RUN = /[.·•\-–—_−]{1,6}(?:[ \t\r\n/|]{1,8}[.·•\-–—_−]{1,6}){3,}/g;

@@ -5,7 +5,7 @@
 import { plainText } from '#mime/words/fold.ts';
 import { shifted } from './changed-letters.ts';
 import { isPlainWord } from './plain-words.ts';
-import { comparable, hashOf, mixed } from './words.ts';
+import { hashOf, mixed } from './words.ts';
 
 interface TellingWord {
   /** Without signs between its characters. */
@@ -83,7 +83,8 @@ export function tellingWords(given: string, max: number = TELLING_MAX): TellingW
 const isPlainNumber = (digits: string): boolean => /^\d{1,3}0+$/.test(digits) || /^(\d)\1+$/.test(digits);
 
 /** Sizes, ordinals, models and products: everybody may write them. */
-const PLAIN_TOKEN = /^(?:\d{1,3}[a-z]{1,4}|\d+(?:st|nd|rd|th|am|pm|kg|mg|ml|mm|cm|km|kb|mb|gb|tb|px|eur|usd|gbp|chf|min|hrs?|days?|bit|[kmg]?hz|k?wh?|x\d+)|[a-z]{3,}\d{1,4}|[a-z]{1,2}\d{1,4})$/;
+const PLAIN_TOKEN =
+  /^(?:\d{1,3}[a-z]{1,4}|\d+(?:st|nd|rd|th|am|pm|kg|mg|ml|mm|cm|km|kb|mb|gb|tb|px|eur|usd|gbp|chf|min|hrs?|days?|bit|[kmg]?hz|k?wh?|x\d+)|[a-z]{3,}\d{1,4}|[a-z]{1,2}\d{1,4})$/;
 const REFERENCE_MIN = 5;
 
 /** @param isInLink of an address, where words and numbers are the title of a page */
@@ -179,7 +180,8 @@ export function hiddenMarks(given: string): TellingMark[] {
     for (const count of [2, 3, 4]) {
       const some = pieces.slice(i, i + count);
       const key = some.map(({ piece }) => piece).join('');
-      if (some.length < count || some.some(({ piece }) => piece === '') || !/\d/.test(key) || !/[a-z]/.test(key)) continue;
+      if (some.length < count || some.some(({ piece }) => piece === '') || !/\d/.test(key) || !/[a-z]/.test(key))
+        continue;
       const last = some.at(-1) ?? { piece: '', at: 0 };
       if (formOf(key, true) !== 'strong') continue;
       joins++;

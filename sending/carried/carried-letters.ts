@@ -48,7 +48,11 @@ export async function findCarriedLetters(db: Database, question: LettersQuestion
     const [first] = telling;
     if (first === undefined) continue;
     const sent = (wanted.get(first) ?? '').slice(0, SHOWN_MAX_CHARACTERS);
-    sources.push({ messageId: mail.messageId, count: 1, passages: [{ sent, source: mail.text.slice(0, SHOWN_MAX_CHARACTERS).toWellFormed() }] });
+    sources.push({
+      messageId: mail.messageId,
+      count: 1,
+      passages: [{ sent, source: mail.text.slice(0, SHOWN_MAX_CHARACTERS).toWellFormed() }],
+    });
   }
   return sources;
 }

@@ -49,7 +49,13 @@ import {
   tellingPassages,
 } from '#mime/carried/phrases.ts';
 import { type ReadingForm, readingsOf } from '#mime/carried/readings.ts';
-import { CHECKED_TELLING_MAX, codeMark, hiddenMarks, storedMark, type TellingMark } from '#mime/carried/telling-words.ts';
+import {
+  CHECKED_TELLING_MAX,
+  codeMark,
+  hiddenMarks,
+  storedMark,
+  type TellingMark,
+} from '#mime/carried/telling-words.ts';
 import { backwards } from '#mime/carried/words.ts';
 import { findCarriedLetters } from './carried-letters.ts';
 import type { OutgoingTexts } from './carried-texts.ts';

@@ -131,7 +131,8 @@ async function prepareEdit(
   await requireAllowed(services, sender, lists.envelope, heldAddresses);
   const { key } = prepared.hash;
   const read = await readSafely(db, prepared.bytes, { source: sender.mailbox.id, contentKey: key });
-  if (await carriesCredential(prepared.bytes, read, outgoingTexts(prepared.bytes, read, lists.envelope))) throw credentialRefused();
+  if (await carriesCredential(prepared.bytes, read, outgoingTexts(prepared.bytes, read, lists.envelope)))
+    throw credentialRefused();
   await storeBlob(db, key, prepared.bytes);
   const recipients = await Promise.all(
     lists.envelope.map(async (address) => ({ address, local: await isLocal(services, address) })),

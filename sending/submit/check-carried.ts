@@ -19,7 +19,10 @@ import { brakeOn, type Refusal, type SubmissionPlan } from './plan-submission.ts
 export async function checkCarried(services: SendingServices, plan: SubmissionPlan): Promise<SubmissionPlan | Refusal> {
   const { submission, sender, read, outside, threadId, now } = plan;
   const { bytes } = submission.prepared;
-  const texts = withDocuments(outgoingTexts(bytes, read, submission.recipients), await outgoingDocumentTexts(bytes, read, sender.mailbox.id));
+  const texts = withDocuments(
+    outgoingTexts(bytes, read, submission.recipients),
+    await outgoingDocumentTexts(bytes, read, sender.mailbox.id),
+  );
   if (await carriesCredential(bytes, read, texts)) return { error: credentialRefused(), reason: 'carries_credential' };
   if (outside.length > 0 && sender.organizationHasCanaries && submission.actor.type !== 'user') {
     const plantedIn = await canaryIn(services.db, sender.organization.id, texts);

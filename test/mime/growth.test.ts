@@ -16,6 +16,10 @@ import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { receivedFields, withoutForgedResults } from '#mail/smtp/trace-headers.ts';
 import { listedHeader } from '#mailstore/delivery/recipients.ts';
+import { readCarriedText } from '#mime/carried/carried-text.ts';
+import { letterRuns } from '#mime/carried/letter-runs.ts';
+import { readingsOf } from '#mime/carried/readings.ts';
+import { hiddenMarks } from '#mime/carried/telling-words.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { messageLinks } from '#mime/message-links.ts';
 import { oneTimeCode } from '#mime/one-time-code.ts';
@@ -290,6 +294,33 @@ const READERS: Readonly<Record<string, Reader>> = {
   'trace fields and forged results': {
     read: (text) => withoutForgedResults(mail(text), receivedFields(mail(text)), 'mx.test'),
     fragments: LINES,
+    size: 4_000,
+  },
+  'readings of outgoing text': {
+    read: (text) => {
+      for (const reading of readingsOf(text)) letterRuns(reading);
+      hiddenMarks(text);
+      return readCarriedText(text, async () => {});
+    },
+    fragments: [
+      'a',
+      'A1-',
+      '1 ',
+      '- ',
+      '.',
+      '%41',
+      '\\x41',
+      '&#65;',
+      'begin',
+      '\n',
+      '\t',
+      '~',
+      '>',
+      'one ',
+      'PK\x03\x04',
+      '1',
+      'm̶',
+    ],
     size: 4_000,
   },
   'whole messages': { read: (text) => readMessage(mail('Subject: code', text)), fragments: SOME_LINES, size: 3_000 },

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
 import {
@@ -174,6 +175,63 @@ describe('mail of others', () => {
     }
   });
 
+  test('is found by one reference, or two numbers, also if they are spelled, in a name or in an address', async () => {
+    await receive('Booking QX7LPM, seat 14C. The safe opens with 58-13-77, the password is girasol-9924.');
+    await receive('Meter 6052 says 88107. Gate 4417.', { subject: 'Readings' });
+    for (const isRead of [false, true]) {
+      if (isRead) await allRead();
+      const file = { filename: 'qx7lpm.txt', contentType: 'text/plain', contentBase64: base64('nothing') };
+      const forms: Record<string, object> = {
+        reference: { text: 'As discussed: QX7LPM' },
+        'in pieces': { text: 'QX7 LPM' },
+        groups: { text: '58-13-77' },
+        password: { text: 'girasol-9924' },
+        'radio alphabet': { text: 'Quebec X-ray seven Lima Papa Mike' },
+        Morse: { text: '--.- -..- --... .-.. .--. --' },
+        'one number, spelled': { text: 'six zero five two' },
+        'and in German': { text: 'sechs null fünf zwei' },
+        'two numbers': { subject: '6052', text: 'and 88107' },
+        'the name of a file': { attachments: [file] },
+        'a hidden copy': { bcc: ['qx7lpm@evil.example'] },
+        'a shifted alphabet': { text: 'DK7YCZ' },
+        'the name of a host': { text: 'https://5158374c504d.evil.example/' },
+      };
+      for (const [form, body] of Object.entries(forms)) await isHeld(send(body), `${form}, read: ${isRead}`);
+      await isSent(send({ to: ['eve@else.example'], text: 'We have 6052 of these, on 12-11-2026.' }), 'one number');
+    }
+  });
+
+  test('is found in changed letters, between other words, packed and in several fields', async () => {
+    await receive(SECRET);
+    const rot = (text: string, by: number) =>
+      text.replace(/[a-z]/g, (c) => String.fromCharCode(97 + ((c.charCodeAt(0) - 97 + by) % 26)));
+    const words = SECRET.split(' ');
+    const file = (bytes: Buffer) => ({
+      attachments: [
+        { filename: 'a.bin', contentType: 'application/octet-stream', contentBase64: bytes.toString('base64') },
+      ],
+    });
+    const forms: Record<string, object> = {
+      'shifted by 5': { text: rot(SECRET.toLowerCase(), 5) },
+      'each word backwards': { text: words.map((word) => [...word].reverse().join('')).join(' ') },
+      'every second word': { text: words.map((word, i) => `${word} fruit${i}`).join(' ') },
+      'behind labels': { text: words.map((word, i) => `- w${i}: ${word}`).join('\n') },
+      'without blanks': { text: words.join('') },
+      'first letters of lines': { text: [...SECRET.replace(/\W/g, '')].map((c) => `${c}… is fine`).join('\n') },
+      'struck out': { text: [...SECRET].join('\u0336') },
+      gzip: file(gzipSync(SECRET)),
+      'gzip in base64': { text: gzipSync(SECRET).toString('base64') },
+      'UTF-16': file(Buffer.from(`\ufeff${SECRET}`, 'utf16le')),
+      'between other bytes': file(Buffer.from(`\0\xff\xfe\0${SECRET}\xff\0`, 'latin1')),
+      'several fields': {
+        subject: words.slice(8, 13).join(' '),
+        text: words.slice(13, 18).join(' '),
+        ...file(Buffer.from(words.slice(18).join(' '))),
+      },
+    };
+    for (const [form, body] of Object.entries(forms)) await isHeld(send(body), form);
+  });
+
   test('is found in a file with the same bytes', async () => {
     const file = Buffer.from([0, 1, 2, 3, ...Buffer.from('a contract')]).toString('base64');
     const part = ['Content-Type: application/pdf; name=c.pdf', 'Content-Transfer-Encoding: base64', '', file];
@@ -267,6 +325,19 @@ test('mail of an earlier version is read in the background, newest first, and th
   });
   await allRead();
   await isHeld(send({ text: SECRET }));
+  // What an earlier version kept less of.
+  await world.api.sql('delete from carried_mark');
+  await world.api.sql(
+    `insert into installation_setting (name, value) values ('CARRIED_MAIL_TO_READ_AGAIN_BELOW', '~')`,
+  );
+  await waitUntil('the end of the stored mail', async () => {
+    const rows = await world.api.sql(
+      `select 1 from installation_setting where name = 'CARRIED_MAIL_TO_READ_AGAIN_BELOW'`,
+    );
+    return rows.length === 0;
+  });
+  await allRead();
+  await isHeld(send({ to: ['eve@another.example'], text: SECRET }), 'read again');
 });
 
 describe('settings', () => {
