@@ -19,6 +19,7 @@ import type { Route } from './http/route.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { legalHoldRoutes } from './legal-holds/routes.ts';
 import { listRoutes } from './lists/routes.ts';
+import { aliasRoutes } from './mailboxes/alias-routes.ts';
 import { mailboxGroupRoutes } from './mailboxes/group-routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { mailboxTokenRoutes } from './mailboxes/token-routes.ts';
@@ -52,6 +53,7 @@ import { webhookRoutes } from './webhooks/routes.ts';
 export const routes: readonly Route[] = [
   ...mailboxRoutes,
   ...mailboxTokenRoutes,
+  ...aliasRoutes,
   ...mailboxGroupRoutes,
   ...mailboxTryRoutes,
   ...acrossRoutes,

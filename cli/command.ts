@@ -114,6 +114,7 @@ export const given = <Fields extends object>(fields: Fields) =>
 
 /** Of commands that write a mail. */
 export interface LetterOptions extends GlobalOptions {
+  readonly from?: string;
   readonly to?: string[];
   readonly cc?: string[];
   readonly bcc?: string[];

@@ -18,6 +18,7 @@ const PARTS: readonly Part[] = [
   },
   { names: ['mail'], load: async () => (await import('./commands/mail.ts')).addMailCommands },
   { names: ['threads'], load: async () => (await import('./commands/read-mail.ts')).addThreadCommands },
+  { names: ['aliases'], load: async () => (await import('./commands/aliases.ts')).addAliasCommands },
   { names: ['drafts'], load: async () => (await import('./commands/drafts.ts')).addDraftCommands },
   { names: ['mailboxes'], load: async () => (await import('./commands/mailboxes.ts')).addMailboxCommands },
   { names: ['webhooks'], load: async () => (await import('./commands/webhooks.ts')).addWebhookCommands },

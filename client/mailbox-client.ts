@@ -162,6 +162,26 @@ export class MailboxClient {
     return this.#call.answer('withdrawMessage', [id], { repeatable: false, options });
   }
 
+  /** Its further addresses, newest first; without those that were dropped. */
+  listAliases(query: Api.ListAliasesQuery = {}, options?: CallOptions): PagedList<Api.Alias> {
+    return this.#call.list('listAliases', [], { query, options });
+  }
+
+  /** An address for one service, say: random, unless `localPart` or `tag` is given. */
+  createAlias(alias: Api.NewAlias = {}, options?: CallOptions): Promise<Api.Alias> {
+    return this.#call.answer('createAlias', [], { body: alias, options });
+  }
+
+  /** Omitted fields do not change. */
+  updateAlias(id: string, changes: Api.AliasChanges, options?: CallOptions): Promise<Api.Alias> {
+    return this.#call.answer('updateAlias', [id], { body: changes, options });
+  }
+
+  /** Mail to the address is refused from then on. */
+  async dropAlias(id: string, options?: CallOptions): Promise<void> {
+    await this.#call.answer('dropAlias', [id], { options });
+  }
+
   /** Newest first. */
   listDrafts(query: Api.ListDraftsQuery = {}, options?: CallOptions): PagedList<Api.DraftSummary> {
     return this.#call.list('listDrafts', [], { query, options });

@@ -98,6 +98,8 @@ export const MailDomain = defineEntity({
     dkimSelector: p.text(),
     dkimPublicKey: p.text(),
     dkimPrivateKeySealed: p.text(),
+    /** Gets mail to unknown addresses of the domain; null: it is refused. */
+    catchAllMailboxId: p.text().nullable(),
     /** When the key that signs was made; null: with the domain. */
     dkimKeyCreatedAt: p.datetime().nullable(),
     records: p.json<DomainRecord[]>().defaultRaw(`'[]'`),
@@ -132,6 +134,8 @@ export const Mailbox = defineEntity({
     tokenHash: p.blob().unique(),
     metadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
     unauthenticatedMail: p.enum(UNAUTHENTICATED_MAIL).defaultRaw(`'junk'`),
+    /** Whether mail to its address with a tag reaches it. */
+    plusAddresses: p.boolean().defaultRaw('true'),
     /** Null: as the organization. */
     screening: p.enum(SCREENING_MODES).nullable(),
     carriedMail: p.enum(CARRIED_MAIL_MODES).nullable(),
@@ -192,6 +196,8 @@ export interface OrganizationSettings {
   screening?: ScreeningMode;
   /** Of mailboxes without their own. Absent: mail is kept. */
   retention?: MailRetention;
+  /** Aliases that the tokens of each mailbox may make. */
+  aliasesByToken?: number;
   /** Nothing leaves any mailbox. */
   sendingStopped?: boolean;
   /** Budgets of a day; null and absent: no limit. */

@@ -12,6 +12,7 @@ export const ID_PREFIXES = {
   session: 'ses_',
   mailbox: 'mbx_',
   mailboxToken: 'tok_',
+  alias: 'als_',
   message: 'msg_',
   thread: 'thr_',
   draft: 'drf_',

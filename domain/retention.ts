@@ -162,6 +162,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('released_thread', 'roleMail', days(RELEASED_THREAD_RETENTION_DAYS)),
   kept('sender_read', 'rateLimits', days(SENDER_READ_RETENTION_DAYS)),
   kept('mailbox_canary', 'mailboxes', 'until it is forgotten, or as the mailbox'),
+  kept('mailbox_alias', 'mailboxes', 'as the mailbox: a dropped address is refused as long'),
   kept('sender_list', 'owner', 'until they are deleted, or their mailbox'),
   kept('webhook_endpoints', 'endpoints', `until deleted, then ${days(DELETED_ENDPOINT_RETENTION_DAYS)}`),
   kept('webhook_signing_key', 'owner', 'two for each organization: the one that signs, and the one before it'),

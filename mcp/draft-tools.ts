@@ -3,13 +3,14 @@ import Type from 'typebox';
 import type { Draft } from '#client/index.ts';
 import type { Attachments } from './attachments.ts';
 import { DeletedOutput, DraftOutput, DraftsOutput, SubmittedOutput } from './output-schemas.ts';
-import { addresses, HELD_NOTE, SENDS, sendQuestion, submittedOutcome } from './send-tools.ts';
+import { addresses, from, HELD_NOTE, SENDS, sendQuestion, submittedOutcome } from './send-tools.ts';
 import { answer, closed, LIST_DEFAULT, mail, pageInput, READS, type Tool, tool } from './tool.ts';
 
 const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false } as const;
 
 const DraftId = Type.String({ description: 'Id of a draft, drf_….' });
 const letter = {
+  from,
   to: Type.Optional(addresses('One recipient or a list, as a@b.c or Name <a@b.c>.')),
   cc: Type.Optional(addresses('Copies.')),
   bcc: Type.Optional(addresses('Copies nobody else sees.')),

@@ -113,6 +113,18 @@ export const ChangedOutput = Type.Object({
   seen: Type.Boolean(),
   flagged: Type.Boolean(),
 });
+const aliasFields = {
+  id: text,
+  address: text,
+  note: text,
+  senders: texts,
+  otherwise: text,
+  lockToFirst: Type.Boolean(),
+  enabled: Type.Boolean(),
+  expiresAt: maybe(text),
+};
+export const AliasOutput = Type.Object(aliasFields);
+export const AliasesOutput = Type.Object({ aliases: Type.Array(Type.Object(aliasFields)), nextCursor });
 export const DeletedOutput = Type.Object({ id: text, deleted: Type.Boolean() });
 export const UploadOutput = Type.Object({
   fileId: text,

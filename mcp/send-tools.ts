@@ -16,11 +16,18 @@ export const HELD_NOTE =
 
 export const addresses = (description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })], { description });
+/** The alias to write as. */
+export const from = Type.Optional(
+  Type.String({
+    description: 'An alias of yours to write as; default: your address, of a reply the alias that the message came to.',
+  }),
+);
 const copies = {
   cc: Type.Optional(addresses('Copies.')),
   bcc: Type.Optional(addresses('Copies nobody else sees.')),
 };
 const content = {
+  from,
   text: Type.Optional(Type.String({ description: 'The text.' })),
   html: Type.Optional(Type.String({ description: 'The text as HTML, in addition to or instead of text.' })),
   sendAt: Type.Optional(

@@ -1,6 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { MailboxClient } from '#client/index.ts';
 import { UNTRUSTED_INSTRUCTIONS } from '#client/model-text.ts';
+import { aliasTools } from './alias-tools.ts';
 import {
   ATTACHMENTS,
   ATTACHMENTS_OF_SENDERS,
@@ -23,6 +24,7 @@ const toolsWith = (attachments: Attachments): readonly Tool[] => [
   ...readTools,
   ...sendTools(attachments),
   ...draftTools(attachments),
+  ...aliasTools,
   ...changeTools,
 ];
 // Compiled once: over HTTP there is a server for each request.

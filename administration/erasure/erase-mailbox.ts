@@ -50,6 +50,7 @@ const AFTER_MAIL: readonly Step[] = [
   ['released_thread', OF],
   ['sender_read', OF],
   ['mailbox_canary', OF],
+  ['mailbox_alias', OF],
   ['imported_message', OF],
   ['standing_approval', OF],
   ['mail_keyword', OF],

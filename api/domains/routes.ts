@@ -7,6 +7,7 @@ import {
   deleteDomain,
   getDomain,
   listDomains,
+  setCatchAll,
   verifyDomain,
 } from '#core/mailboxes/domains.ts';
 import {
@@ -17,6 +18,7 @@ import {
   DomainParams,
   presentDefaultDomain,
   presentDomain,
+  UpdateDomain,
 } from './schema.ts';
 
 const tag = 'Domains';
@@ -37,6 +39,7 @@ const example = {
     },
   ],
   zoneFile: 'example.com. 3600 IN MX 10 mail.example.net.\n',
+  catchAllMailboxId: null,
   createdAt: '2026-11-21T09:15:00.000Z',
   updatedAt: '2026-11-21T09:15:00.000Z',
   verifiedAt: null,
@@ -118,6 +121,25 @@ export const domainRoutes: readonly Route[] = [
     errors: ['not_found'],
     async handler({ services, organization, params }) {
       const row = await getDomain(services, organization.id, params.id);
+      return { status: 200, body: presentDomain(row, services.settings, await publishedDkimKeys(services.db, row.id)) };
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/domains/:id',
+    operationId: 'updateDomain',
+    tag,
+    summary: 'Set the catch-all of a domain',
+    description:
+      'A verified domain can have one mailbox that gets mail to its unknown addresses. Addresses of deleted mailboxes and of dropped, disabled or expired aliases stay refused. The domain of the instance has none.',
+    auth: { scope: 'mailbox:write' },
+    params: DomainParams,
+    body: UpdateDomain,
+    bodyExample: { catchAllMailboxId: null },
+    responses: { 200: { description: 'The domain.', schema: Domain, example } },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, organization, caller, params, body }) {
+      const row = await setCatchAll(services, organization.id, params.id, body.catchAllMailboxId, caller);
       return { status: 200, body: presentDomain(row, services.settings, await publishedDkimKeys(services.db, row.id)) };
     },
   }),

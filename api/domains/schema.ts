@@ -16,6 +16,18 @@ export const CreateDomain = closed(
   { title: 'NewDomain' },
 );
 
+export const UpdateDomain = closed(
+  {
+    catchAllMailboxId: nullable(
+      Type.String({
+        pattern: idPattern('mailbox'),
+        description: 'A mailbox of the organization; null: mail to unknown addresses is refused.',
+      }),
+    ),
+  },
+  { title: 'DomainChanges' },
+);
+
 const Record = closed(
   {
     purpose: Type.Enum([
@@ -57,6 +69,12 @@ export const Domain = closed(
     status: Type.Enum(DOMAIN_STATUSES),
     records: Type.Array(Record),
     zoneFile: Type.String({ description: 'All records as text of a zone file.' }),
+    catchAllMailboxId: nullable(
+      Type.String({
+        pattern: idPattern('mailbox'),
+        description: 'The mailbox that gets mail to unknown addresses of the domain; null: it is refused.',
+      }),
+    ),
     createdAt: dateTime(),
     updatedAt: dateTime(),
     verifiedAt: nullable(dateTime()),
@@ -97,6 +115,7 @@ export const presentDomain = (
   name: row.name,
   status: row.status,
   ...presentRecords(currentRecords(settings, row, otherDkimKeys)),
+  catchAllMailboxId: row.catchAllMailboxId ?? null,
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
   verifiedAt: timeOf(row.verifiedAt),

@@ -1,10 +1,19 @@
 /** From the body of a request to a saved or sent draft. */
 import type { Static } from 'typebox';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
-import { answerRepeated, named, type Reply, type SendContext, submitDraft } from '#api/messages/sending/send.ts';
+import {
+  answerRepeated,
+  named,
+  type Reply,
+  type SendContext,
+  submitDraft,
+  writtenAs,
+} from '#api/messages/sending/send.ts';
 import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
+import { findOwnAddresses } from '#db/queries/mailboxes/own-addresses.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { isOneOf } from '#domain/mail/mailbox-address.ts';
 import type { EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
@@ -22,6 +31,7 @@ import {
 import { findMessage, findMessages, readHeader } from '#mailstore/messages/read-messages.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
 import {
+  answeringAlias,
   answerRecipients,
   answerReferences,
   authorOf,
@@ -114,17 +124,31 @@ export async function answerDraft(context: DraftContext, mailboxId: string, id: 
 function saveOf(
   { services }: DraftContext,
   mailbox: EnvelopeMailbox,
-  content: EditableMessage,
+  content: DraftContent,
   rest: Omit<DraftSave, 'bytes'>,
 ): Promise<DraftSave> {
   const { messageId, ...letter } = content;
   return composeMessage({
     ...letter,
-    from: authorOf(mailbox),
+    from: authorOf(mailbox, letter.from),
     date: new Date(services.now()),
     ...(messageId === undefined ? {} : { messageId }),
     keepBcc: true,
   }).then((bytes) => ({ bytes, ...rest }));
+}
+
+/** With the alias that it is written as; absent: the address of the mailbox. */
+type DraftContent = EditableMessage & { readonly from?: string };
+
+/** The alias that a saved draft is written as, if it is still one. */
+async function aliasOfDraft(
+  { services: { db } }: DraftContext,
+  mailbox: EnvelopeMailbox,
+  { messageId }: DraftRow,
+): Promise<{ readonly from?: string }> {
+  const address = (await findMessage(db, mailbox.id, messageId))?.from[0]?.address ?? mailbox.address;
+  const isAlias = address !== mailbox.address && isOneOf(await findOwnAddresses(db, mailbox.id), address);
+  return isAlias ? { from: address } : {};
 }
 
 const EMPTY: EditableMessage = {
@@ -147,7 +171,7 @@ async function beginningOf(
   context: DraftContext,
   mailbox: EnvelopeMailbox,
   { inReplyTo, replyAll = true, to, cc, bcc }: Static<typeof CreateDraft>,
-): Promise<EditableMessage> {
+): Promise<DraftContent> {
   const { db } = context.services;
   if (inReplyTo === undefined) return EMPTY;
   const message = await findMessage(db, mailbox.id, inReplyTo);
@@ -157,9 +181,12 @@ async function beginningOf(
     });
   const fields = await readHeader(db, message);
   const addressed = to !== undefined || cc !== undefined || bcc !== undefined;
-  const answer = answerRecipients(fields, mailbox.address, replyAll);
+  const own = await findOwnAddresses(db, mailbox.id);
+  const answer = answerRecipients(fields, own, replyAll);
+  const alias = answeringAlias(message, own);
   return {
     ...EMPTY,
+    ...(alias === undefined ? {} : { from: alias }),
     ...(addressed ? {} : { to: answer.to, cc: answer.cc }),
     subject: prefixedSubject('Re', message.subject),
     ...answerReferences(fields),
@@ -170,13 +197,14 @@ async function beginningOf(
 async function changed(
   { services }: DraftContext,
   mailboxId: string,
-  before: EditableMessage,
+  before: DraftContent,
   body: Static<typeof UpdateDraft>,
-): Promise<EditableMessage> {
+): Promise<DraftContent> {
   const given = named(body);
   if (body.headers !== undefined) checkHeaders(body.headers);
   return {
     ...before,
+    ...(body.from === undefined ? {} : writtenAs(await findOwnAddresses(services.db, mailboxId), body.from)),
     ...(body.to === undefined ? {} : { to: given.to }),
     ...(body.cc === undefined ? {} : { cc: given.cc }),
     ...(body.bcc === undefined ? {} : { bcc: given.bcc }),
@@ -227,7 +255,7 @@ export async function answerUpdate(
   const mailbox = await mailboxOf(context, mailboxId);
   const draft = await requireDraft(context, mailbox.id, id);
   const { sendAt, labels = draft.labels, ...content } = body;
-  const before = await contentOf(context, draft);
+  const before = { ...(await contentOf(context, draft)), ...(await aliasOfDraft(context, mailbox, draft)) };
   const save = await saveOf(context, mailbox, await changed(context, mailbox.id, before, content), {
     labels,
     sendAt: sendAt === undefined ? draft.sendAt : sendAt === null ? null : new Date(sendAt),
@@ -263,7 +291,7 @@ export async function answerSend(
   const draft = await requireDraft(context, mailbox.id, id);
   const sendAt = body.sendAt === undefined ? draft.sendAt : body.sendAt === null ? null : new Date(body.sendAt);
   const bytes = await readBlob(services.db, draft.blob, 0, draft.size);
-  const letter = editableMessage(bytes, isOwnField);
+  const letter = { ...editableMessage(bytes, isOwnField), ...(await aliasOfDraft(context, mailbox, draft)) };
   return submitDraft(context, mailbox, withDate(bytes, sendAt ?? new Date(services.now())), letter, {
     recipients: envelopeRecipients([letter.to, letter.cc, letter.bcc]),
     labels: draft.labels,

@@ -17,9 +17,10 @@ const DraftId = Type.String({
 });
 export const OwnDraftPath = closed({ did: DraftId });
 
-const { replyTo, attachments, labels, headers, text, html } = content;
+const { from, replyTo, attachments, labels, headers, text, html } = content;
 
 const kept = {
+  from,
   to: Type.Optional(oneOrMore('One recipient or a list, as `a@b.c` or `Name <a@b.c>`.')),
   cc: Type.Optional(oneOrMore('Copies.')),
   bcc: Type.Optional(oneOrMore('Recipients that the others do not see.')),
@@ -84,6 +85,7 @@ const summary = {
   messageId: { ...MessageId, description: 'The message in Drafts. Each save makes a new one.' },
   threadId: Type.String({ pattern: idPattern('thread') }),
   mailboxId: MailboxId,
+  from: nullable({ ...Address, description: 'The address of the mailbox, or an alias that it is written as.' }),
   to: Type.Array(Address),
   cc: Type.Array(Address),
   subject: Type.String(),
@@ -124,6 +126,7 @@ export const draftSummaryExample = {
   messageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
   threadId: 'thr_01k8e8f2c0e4x9w2v7a3r5t6y8',
   mailboxId: mailboxExample.id,
+  from: mailboxExample.address,
   to: ['Ada Byron <ada@customer.example>'],
   cc: [],
   subject: 'Your order 4711',
@@ -151,6 +154,7 @@ export function presentDraftSummary(draft: DraftRow, message: StoredMessage) {
     id: messageId,
     threadId,
     mailboxId,
+    from,
     to,
     cc,
     subject,
@@ -163,6 +167,7 @@ export function presentDraftSummary(draft: DraftRow, message: StoredMessage) {
     messageId,
     threadId,
     mailboxId,
+    from,
     to,
     cc,
     subject,

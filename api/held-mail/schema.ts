@@ -38,7 +38,7 @@ const fields = {
   state,
   reasons: Type.Array(Type.Enum([...HELD_REASONS]), {
     description:
-      'Why it was held. `commands_assistant`: sentences that command an assistant; `hidden_commands`: such sentences where its reader does not see them; `smuggled_text`: text written in invisible characters; `forged_boundary`: marks of a chat model together with commands; `lookalike_domain`: a domain that looks like another one; `disguised_program`: a program with the name or type of something else; `first_sender`: nobody of the organization has written to the author, or the author is not proven.',
+      'Why it was held. `commands_assistant`: sentences that command an assistant; `hidden_commands`: such sentences where its reader does not see them; `smuggled_text`: text written in invisible characters; `forged_boundary`: marks of a chat model together with commands; `lookalike_domain`: a domain that looks like another one; `disguised_program`: a program with the name or type of something else; `first_sender`: nobody of the organization has written to the author, or the author is not proven; `unlisted_sender`: the alias that it was sent to has a list of senders, and the author is not on it, or not proven.',
   }),
   from: nullable(Address),
   subject: Type.String(),

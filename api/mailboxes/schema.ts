@@ -120,6 +120,11 @@ const Screening = Type.Union([Type.Enum([...SCREENING_MODES]), Type.Null()], {
     'Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.',
 });
 
+const PlusAddresses = Type.Boolean({
+  description:
+    'Whether mail to its address with any tag (`bot+tag@…`) reaches it. Tags with an alias of their own do in any case.',
+});
+
 const CarriedMail = Type.Union([Type.Enum([...CARRIED_MAIL_MODES]), Type.Null()], {
   description:
     'What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.',
@@ -157,6 +162,7 @@ export const UpdateMailbox = closed(
       }),
     ),
     unauthenticatedMail: Type.Optional(UnauthenticatedMail),
+    plusAddresses: Type.Optional(PlusAddresses),
     screening: Type.Optional(Screening),
     carriedMail: Type.Optional(CarriedMail),
     askAfterReadingMinutes: Type.Optional(AskAfterReadingMinutes),
@@ -225,6 +231,7 @@ const mailboxFields = {
     },
   ),
   unauthenticatedMail: UnauthenticatedMail,
+  plusAddresses: PlusAddresses,
   screening: Screening,
   carriedMail: CarriedMail,
   askAfterReadingMinutes: AskAfterReadingMinutes,
@@ -314,6 +321,7 @@ export const mailboxExample = {
   unreadCount: 2,
   waiting: { held: 1, scheduled: 0 },
   unauthenticatedMail: 'junk',
+  plusAddresses: true,
   screening: null,
   carriedMail: null,
   askAfterReadingMinutes: null,
@@ -371,6 +379,7 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   unreadCount: mailbox.unread,
   waiting: { ...mailbox.waiting },
   unauthenticatedMail: mailbox.unauthenticatedMail,
+  plusAddresses: mailbox.plusAddresses,
   screening: mailbox.screening,
   carriedMail: mailbox.carriedMail,
   askAfterReadingMinutes: mailbox.askAfterReadingMinutes,

@@ -16,6 +16,7 @@ import { Email } from '#api/sessions/schema.ts';
 import type { OrganizationRow } from '#db/entities.ts';
 import { SECOND_FACTOR_POLICIES } from '#domain/access/second-factor.ts';
 import { idPattern } from '#domain/ids.ts';
+import { ALIASES_BY_TOKEN_DEFAULT, ALIASES_BY_TOKEN_MAX } from '#domain/mail/aliases.ts';
 import { KEPT_FOR_EVER } from '#domain/mail/mail-retention.ts';
 import { NEW_ORGANIZATION_SCREENING, SCREENING_MODES } from '#domain/mail/screening.ts';
 import {
@@ -61,6 +62,11 @@ const askAfterReadingMinutes = Type.Integer({
   minimum: 0,
   maximum: ASK_AFTER_READING_MAX_MINUTES,
   description: `So many minutes after mail of a sender whom nobody released was read with a token, mail to anybody outside but that sender waits for a person; 0: it does not. A mailbox may have a number of its own. New organizations have ${NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES}.`,
+});
+const aliasesByToken = Type.Integer({
+  minimum: 0,
+  maximum: ALIASES_BY_TOKEN_MAX,
+  description: 'So many aliases the tokens of each mailbox may have made, dropped ones not counted; 0: none.',
 });
 const undoSeconds = Type.Integer({
   minimum: 0,
@@ -108,6 +114,7 @@ const organizationFields = {
       carriedMail,
       askAfterReadingMinutes,
       undoSeconds,
+      aliasesByToken,
       consentByApiKey,
       secondFactor,
       screening,
@@ -127,6 +134,7 @@ const organizationFields = {
       webhookEndpoints: nullable(Type.Integer()),
       domains: nullable(Type.Integer()),
       quotaBytesPerMailbox: Type.Integer(),
+      aliasesPerMailbox: Type.Integer({ description: 'Those that are not dropped.' }),
       apiRequestsPerMinute: nullable(Type.Integer()),
     },
     { title: 'OrganizationLimits', description: 'What the plan allows; null: no limit.' },
@@ -175,6 +183,7 @@ export const UpdateOrganization = closed(
           carriedMail: Type.Optional(carriedMail),
           askAfterReadingMinutes: Type.Optional(askAfterReadingMinutes),
           undoSeconds: Type.Optional(undoSeconds),
+          aliasesByToken: Type.Optional(aliasesByToken),
           consentByApiKey: Type.Optional(consentByApiKey),
           secondFactor: Type.Optional(secondFactor),
           screening: Type.Optional(screening),
@@ -231,6 +240,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       carriedMail: row.settings.carriedMail ?? CARRIED_MAIL_DEFAULT,
       askAfterReadingMinutes: row.settings.askAfterReadingMinutes ?? 0,
       undoSeconds: row.settings.undoSeconds ?? UNDO_DEFAULT_SECONDS,
+      aliasesByToken: row.settings.aliasesByToken ?? ALIASES_BY_TOKEN_DEFAULT,
       consentByApiKey: row.settings.consentByApiKey ?? false,
       secondFactor: row.settings.secondFactor ?? 'off',
       screening: row.settings.screening ?? 'off',
@@ -247,6 +257,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       webhookEndpoints: plan.maxWebhookEndpoints,
       domains: plan.maxDomains,
       quotaBytesPerMailbox: plan.quotaBytesPerMailbox,
+      aliasesPerMailbox: plan.maxAliasesPerMailbox,
       apiRequestsPerMinute: plan.apiRequestsPerMinute,
     },
     defaultDomain,

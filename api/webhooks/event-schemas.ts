@@ -124,6 +124,10 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
   email_received: data('EmailReceivedData', {
     ...message,
     ...parties,
+    // Events of earlier versions have no such field.
+    deliveredTo: Type.Optional(
+      text('The address that it was sent to: of the mailbox, an alias of it, or one with a plus-tag.'),
+    ),
     preview: text('First characters of the text.'),
     receivedAt: dateTime(),
     sizeBytes: Type.Integer({ description: 'Size of the message as received.' }),
@@ -324,6 +328,7 @@ export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> =
     from: 'Ada Byron <ada@customer.example>',
     to: [mailbox.address],
     cc: [],
+    deliveredTo: mailbox.address,
     subject: 'Where is my order 4711?',
     preview: 'Hello, I ordered last Monday and have not heard from you since. Could you have a look?',
     receivedAt: '2026-11-21T09:16:02.481Z',

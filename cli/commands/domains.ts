@@ -7,9 +7,9 @@ import type { Domain, DomainReportList } from '#client/index.ts';
 const domainShown = (domain: Domain): Shown => ({
   value: domain,
   text: () => {
-    const { id, name, status, records, checkedAt } = domain;
+    const { id, name, status, records, catchAllMailboxId, checkedAt } = domain;
     return [
-      recordText({ id, name, status, checkedAt }),
+      recordText({ id, name, status, catchAllMailboxId, checkedAt }),
       '',
       tableText(records, ['status', 'type', 'name', 'value'], 'No records.'),
     ].join('\n');
@@ -70,6 +70,16 @@ export function addDomainCommands(program: Command): void {
     .description('Look up the DNS records now')
     .argument('<id>', 'dom_…')
     .action(withOrganization(async ({ service, args: [id = ''] }) => domainShown(await service.domains.verify(id))));
+  domains
+    .command('catch-all')
+    .description('Set the mailbox that gets mail to unknown addresses of a domain')
+    .argument('<id>', 'dom_…')
+    .argument('[mailbox]', 'mbx_…; none: such mail is refused')
+    .action(
+      withOrganization(async ({ service, args: [id = '', mailbox] }) =>
+        domainShown(await service.domains.update(id, { catchAllMailboxId: mailbox ?? null })),
+      ),
+    );
   domains
     .command('default')
     .description('Show the default domain of new mailboxes')

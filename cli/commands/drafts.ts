@@ -15,14 +15,15 @@ interface Fields extends LetterOptions {
 /** Uploads what is to be attached. */
 async function fieldsOf(
   client: MailboxClient,
-  { to, cc, bcc, subject, text, html, attach, sendAt }: Fields,
+  { from, to, cc, bcc, subject, text, html, attach, sendAt }: Fields,
 ): Promise<NewDraft> {
   const attachments = attach === undefined ? undefined : await uploadAttachments(client, attach);
-  return given({ to, cc, bcc, subject, text, html, attachments, sendAt });
+  return given({ from, to, cc, bcc, subject, text, html, attachments, sendAt });
 }
 
 const withFields = (command: Command): Command =>
   command
+    .option('--from <alias>', 'alias to write as')
     .option('--to <address>', 'recipient; may be repeated', collect)
     .option('--cc <address>', 'copy to; may be repeated', collect)
     .option('--bcc <address>', 'blind copy to; may be repeated', collect)

@@ -25,14 +25,15 @@ async function textOf({ text }: SendOptions, required: boolean): Promise<string 
 }
 
 async function letterOf(client: MailboxClient, options: SendOptions, textRequired: boolean): Promise<AnswerMessage> {
-  const { to, cc, bcc, subject, html, attach = [], clientId, resubmits, sendAt } = options;
+  const { from, to, cc, bcc, subject, html, attach = [], clientId, resubmits, sendAt } = options;
   const text = await textOf(options, textRequired && html === undefined);
   const attachments = attach.length === 0 ? undefined : await uploadAttachments(client, attach);
-  return given({ to, cc, bcc, subject, text, html, attachments, clientId, resubmits, sendAt });
+  return given({ from, to, cc, bcc, subject, text, html, attachments, clientId, resubmits, sendAt });
 }
 
 const withSendOptions = (command: Command): Command =>
   command
+    .option('--from <alias>', 'alias to write as; default of a reply: the one that the message came to')
     .option('--cc <address>', 'copy to; may be repeated', collect)
     .option('--bcc <address>', 'blind copy to; may be repeated', collect)
     .option('--text <text>', 'the text; default: read from standard input')

@@ -119,6 +119,11 @@ export class Domains extends OperationGroup {
     return this.call.answer('verifyDomain', [id], { options });
   }
 
+  /** Sets the mailbox that gets mail to unknown addresses; null: it is refused. */
+  update(id: string, changes: Api.DomainChanges, options?: CallOptions): Promise<Api.Domain> {
+    return this.call.answer('updateDomain', [id], { body: changes, options });
+  }
+
   async delete(id: string, options?: CallOptions): Promise<void> {
     await this.call.answer('deleteDomain', [id], { options });
   }

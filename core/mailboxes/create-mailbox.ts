@@ -19,7 +19,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import type { Database, Sql } from '#db/database.ts';
 import {
-  addressesDeletedSince,
+  addressesTakenSince,
   type InsertedBrakes,
   insertMailboxes,
   type MailboxInsert,
@@ -196,6 +196,7 @@ function newMailbox(
     metadata: input.metadata ?? {},
     unauthenticatedMail: 'junk',
     screening: null,
+    plusAddresses: true,
     carriedMail: null,
     askAfterReadingMinutes: null,
     retention: input.retention ?? null,
@@ -319,13 +320,13 @@ async function write(
   ]);
   if (inserted.size < creations.length) throw new SomeTaken(inserted);
   if (deleted !== undefined)
-    throw new CatalogueError('conflict', `The address ${deleted} was deleted just now.`, {
+    throw new CatalogueError('conflict', `The address ${deleted} was deleted just now, or became an alias.`, {
       fix: `Choose another localPart; this one can be reused after ${ADDRESS_REUSE_AFTER_DAYS} days.`,
     });
   return { inserted, untaken };
 }
 
-/** An insert that waited for the deletion of the same address used an older snapshot; check again. */
+/** An insert that waited for the deletion of the same address, or for an alias of it, used an older snapshot; check again. */
 async function chosenButDeleted(
   sql: Sql,
   creations: readonly Creation[],
@@ -333,7 +334,7 @@ async function chosenButDeleted(
 ): Promise<string | undefined> {
   const chosen = creations.filter((creation) => creation.chosen).map(({ mailbox }) => mailbox.address);
   if (chosen.length === 0) return undefined;
-  const [deleted] = await addressesDeletedSince(sql, chosen, reusableBefore);
+  const [deleted] = await addressesTakenSince(sql, chosen, reusableBefore);
   return deleted;
 }
 

@@ -141,6 +141,11 @@ export async function closeMailbox(
   await em.flush();
   await sql.query(`delete from mailbox_token where mailbox_id = $1`, [mailboxId]);
   await sql.query(`delete from oauth_grants where mailbox_id = $1`, [mailboxId]);
+  await sql.query(
+    `update mailbox_alias set deleted_at = $2, updated_at = $2 where mailbox_id = $1 and deleted_at is null`,
+    [mailboxId, now],
+  );
+  await sql.query(`update domains set catch_all_mailbox_id = null where catch_all_mailbox_id = $1`, [mailboxId]);
   await announceMailboxAccess(sql, mailboxId);
   // The workflows of held and unsent messages end them; the sweep wakes these workflows.
   await sql.query(

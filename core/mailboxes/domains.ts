@@ -214,7 +214,18 @@ export async function deleteDomain(services: Services, organizationId: string, i
       throw new CatalogueError('conflict', `${mailboxes} mailboxes use ${row.name}; delete them first.`, {
         fix: `Delete the mailboxes at ${row.name}, then the domain.`,
       });
-    await requirePersonForMembersDomain(sqlOfEntityManager(em), caller, null, row.name);
+    const sql = sqlOfEntityManager(em);
+    const aliases = await sql.query(
+      `select from mailbox_alias where organization_id = $1 and domain = $2 and deleted_at is null limit 1`,
+      [organizationId, row.name],
+    );
+    if (aliases.length > 0)
+      throw new CatalogueError('conflict', `Aliases of mailboxes use ${row.name}; drop them first.`, {
+        fix: `Drop the aliases at ${row.name}, then delete the domain.`,
+      });
+    await requirePersonForMembersDomain(sql, caller, null, row.name);
+    // Dropped ones would be refused for the next owner of the domain too.
+    await sql.query(`delete from mailbox_alias where organization_id = $1 and domain = $2`, [organizationId, row.name]);
     em.remove(row);
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,
@@ -222,6 +233,43 @@ export async function deleteDomain(services: Services, organizationId: string, i
       targetId: id,
       details: { name: row.name },
     });
+  });
+}
+
+/**
+ * Sets the mailbox that gets mail to unknown addresses of a domain; null: it is refused.
+ *
+ * @throws {CatalogueError} not_found; conflict while the domain is not verified; invalid_request (mailbox)
+ */
+export async function setCatchAll(
+  services: Services,
+  organizationId: string,
+  id: string,
+  mailboxId: string | null,
+  caller: Caller,
+): Promise<MailDomainRow> {
+  return services.db.entityTransaction(async (em) => {
+    const row = await ownDomain(em, organizationId, id, true);
+    if (mailboxId !== null && row.status !== 'verified')
+      throw new CatalogueError('conflict', `${row.name} is not verified.`, {
+        fix: 'Verify the domain first: POST /api/domains/:id/verify.',
+      });
+    const mailbox =
+      mailboxId === null
+        ? null
+        : await em.findOne(Mailbox, { id: mailboxId, organization: organizationId, deletedAt: null });
+    if (mailboxId !== null && mailbox === null)
+      throw new CatalogueError('invalid_request', undefined, {
+        details: [{ path: '/catchAllMailboxId', message: 'is not a mailbox of this organization' }],
+      });
+    row.catchAllMailboxId = mailboxId;
+    await recordAudit(sqlOfEntityManager(em), caller, {
+      organizationId,
+      action: 'domain.catch_all_changed',
+      targetId: id,
+      details: { name: row.name, mailboxId },
+    });
+    return row;
   });
 }
 

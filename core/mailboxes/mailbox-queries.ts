@@ -53,6 +53,8 @@ export interface MailboxView extends EnvelopeMailbox {
   readonly unauthenticatedMail: UnauthenticatedMail;
   /** Null: as the organization. */
   readonly screening: ScreeningMode | null;
+  /** Whether its address with a tag reaches it. */
+  readonly plusAddresses: boolean;
   readonly carriedMail: CarriedMailMode | null;
   readonly askAfterReadingMinutes: number | null;
   /** Null: as the organization. */
@@ -100,6 +102,7 @@ interface MailboxColumns {
   metadata: Record<string, string>;
   unauthenticated_mail: UnauthenticatedMail;
   screening: ScreeningMode | null;
+  plus_addresses: boolean;
   carried_mail: CarriedMailMode | null;
   ask_after_reading_minutes: number | null;
   retention: MailRetention | null;
@@ -129,7 +132,7 @@ interface MailboxColumns {
 }
 
 const SELECT = /* sql */ `
-  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, ${shownAs('x')} as status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening,
+  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, ${shownAs('x')} as status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening, x.plus_addresses,
          x.carried_mail, x.ask_after_reading_minutes, x.retention, x.expires_at,
          exists (select from mailbox_canary y where y.mailbox_id = x.id) as canary, x.client_id, x.client_hash,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
@@ -191,6 +194,7 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
   },
   unauthenticatedMail: row.unauthenticated_mail,
   screening: row.screening,
+  plusAddresses: row.plus_addresses,
   carriedMail: row.carried_mail,
   askAfterReadingMinutes: row.ask_after_reading_minutes,
   retention: row.retention,

@@ -26,6 +26,7 @@ export interface MailboxChanges {
   readonly unauthenticatedMail?: UnauthenticatedMail;
   /** Null: as the organization. */
   readonly screening?: ScreeningMode | null;
+  readonly plusAddresses?: boolean;
   readonly carriedMail?: CarriedMailMode | null;
   readonly askAfterReadingMinutes?: number | null;
   /** Null: never. In the past: it is expired at once. */
@@ -102,6 +103,7 @@ export async function updateMailbox(
       requirePerson(caller, 'what may leave the mailbox');
       mailbox.askAfterReadingMinutes = minutes;
     }
+    if (changes.plusAddresses !== undefined) mailbox.plusAddresses = changes.plusAddresses;
     if (changes.unauthenticatedMail !== undefined) mailbox.unauthenticatedMail = changes.unauthenticatedMail;
     if (changes.retention !== undefined) mailbox.retention = changes.retention;
     if (changes.expiresAt !== undefined) {

@@ -56,6 +56,7 @@ import { Migration20261128003010_grants_with_second_factor } from './Migration20
 import { Migration20261128003100_mailbox_moves } from './Migration20261128003100_mailbox_moves.ts';
 import { Migration20261128003500_lane_offers } from './Migration20261128003500_lane_offers.ts';
 import { Migration20261128003600_carried_facts } from './Migration20261128003600_carried_facts.ts';
+import { Migration20261128003300_aliases } from './Migration20261128003300_aliases.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -117,4 +118,5 @@ export const migrations = [
   Migration20261128003100_mailbox_moves,
   Migration20261128003500_lane_offers,
   Migration20261128003600_carried_facts,
+  Migration20261128003300_aliases,
 ];

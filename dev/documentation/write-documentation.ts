@@ -30,6 +30,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       ['/integrations/n8n', 'n8n'],
       '/files',
       '/sending',
+      '/aliases',
       '/screening',
       '/signing-in',
       '/trust',

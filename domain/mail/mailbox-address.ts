@@ -102,6 +102,10 @@ export function deliveryAddress(address: string): string {
   return `${plus > 0 ? local.slice(0, plus) : local}@${address.slice(at + 1).toLowerCase()}`;
 }
 
+/** Whether an address is one of these; a plus-tag does not matter. @param own in lower case */
+export const isOneOf = (own: readonly string[], address: string): boolean =>
+  own.includes(address.toLowerCase()) || own.includes(deliveryAddress(address));
+
 /**
  * Addresses every domain has, without a mailbox: mail to them is sent to the owners of the organization (RFC 5321
  * §4.5.1, RFC 2142 §2 and §4).

@@ -13,7 +13,8 @@ export type ScreeningMode = (typeof SCREENING_MODES)[number];
 /** Of organizations that are created from now on. */
 export const NEW_ORGANIZATION_SCREENING: ScreeningMode = 'suspicious';
 
-export const HELD_REASONS = [...SUSPICIONS, 'first_sender'] as const;
+/** `unlisted_sender`: mail to an alias whose list of senders does not name its author. */
+export const HELD_REASONS = [...SUSPICIONS, 'first_sender', 'unlisted_sender'] as const;
 export type HeldReason = (typeof HELD_REASONS)[number];
 
 export const HELD_STATES = ['held', 'released', 'blocked', 'spam'] as const;

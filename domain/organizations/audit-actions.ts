@@ -1,5 +1,9 @@
 /** Everything that is recorded in the audit log, as `<resource>.<what happened>`. */
 export const AUDIT_ACTIONS = [
+  'alias.created',
+  'alias.deleted',
+  'alias.locked',
+  'alias.updated',
   'api_key.created',
   'api_key.deleted',
   'api_key.updated',
@@ -10,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'consent.taken_back',
   'decision_rule.created',
   'decision_rule.deleted',
+  'domain.catch_all_changed',
   'domain.created',
   'domain.deleted',
   'domain.dkim_key_created',

@@ -13,6 +13,8 @@ export interface Plan {
   /** Own mail domains, verified or not. Null: no limit. */
   readonly maxDomains: number | null;
   readonly quotaBytesPerMailbox: number;
+  /** Aliases of one mailbox that are not dropped. */
+  readonly maxAliasesPerMailbox: number;
   /** API requests per minute and organization, the basis of the RateLimit headers. Null: not limited. */
   readonly apiRequestsPerMinute: number | null;
   /** Messages a mailbox may submit in an hour, and all of an organization in a day. Null: not limited. */
@@ -28,6 +30,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: 0,
     maxDomains: 1,
     quotaBytesPerMailbox: GIB_BYTES,
+    maxAliasesPerMailbox: 20,
     apiRequestsPerMinute: 300,
     sendsPerMailboxHour: 50,
     sendsPerOrganizationDay: 200,
@@ -38,6 +41,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: 10,
     maxDomains: 10,
     quotaBytesPerMailbox: 5 * GIB_BYTES,
+    maxAliasesPerMailbox: 100,
     apiRequestsPerMinute: 1_200,
     sendsPerMailboxHour: 200,
     sendsPerOrganizationDay: 5_000,
@@ -48,6 +52,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: 100,
     maxDomains: 100,
     quotaBytesPerMailbox: 10 * GIB_BYTES,
+    maxAliasesPerMailbox: 500,
     apiRequestsPerMinute: 6_000,
     sendsPerMailboxHour: 1_000,
     sendsPerOrganizationDay: 100_000,
@@ -58,6 +63,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: null,
     maxDomains: null,
     quotaBytesPerMailbox: 50 * GIB_BYTES,
+    maxAliasesPerMailbox: 1_000,
     apiRequestsPerMinute: null,
     sendsPerMailboxHour: null,
     sendsPerOrganizationDay: null,

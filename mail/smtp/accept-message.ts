@@ -14,6 +14,7 @@ import { UNAUTHENTICATED_LABEL } from '#domain/mail/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail/mail-limits.ts';
 import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
+import { askAlias } from '#mailstore/delivery/alias-senders.ts';
 import { largeMessageSlots } from '#mailstore/delivery/append.ts';
 import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '#mailstore/delivery/insert-messages.ts';
 import { listedHeader } from '#mailstore/delivery/recipients.ts';
@@ -23,7 +24,7 @@ import type { MailStore } from '#mailstore/mail-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { NoDomainReport, readDomainReport } from '#mime/domain-report.ts';
 import { holdArrivals } from '#sending/screening/held-arrivals.ts';
-import { screenArrival } from '#sending/screening/screen-arrival.ts';
+import { authorOf, isProven, screenArrival } from '#sending/screening/screen-arrival.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import type { DnsLookup } from './dns-resolver.ts';
 import type { InboundServer } from './inbound-server.ts';
@@ -165,6 +166,7 @@ async function accept(
     auth: checked.results,
   };
   if (recipients.length > 0) refuseUnauthenticated(checked, recipients, message, blocked);
+  const unlisted = await unlistedAt(services, message, recipients);
   // Before the mailboxes: if they fail, the client sends again, and this part is recognized as a repetition.
   await takeForRoles(context, roles, {
     received,
@@ -178,7 +180,7 @@ async function accept(
   if (recipients.length === 0) return { facts: { mailboxes: [], messages: [] }, text: 'Accepted for the owners' };
   const hash = deliveryHasher(received, envelopeFrom);
   const deliveries = recipients.map((each) => localDelivery(each, checked, hash?.(each.address)));
-  const held = await hold(services, message, deliveries, networkOf(session.remoteAddress));
+  const held = await hold(services, message, deliveries, unlisted, networkOf(session.remoteAddress));
   const passing = deliveries.filter(({ recipient }) => !held.has(recipient.mailbox.id));
   if (passing.length === 0)
     return {
@@ -238,6 +240,31 @@ async function takeReport(
 const acceptedText = (messages: readonly string[]): string => `Accepted ${messages.join(' ')}`;
 
 /**
+ * Mailboxes at whose alias the author is not listed, and whose mail of others is held.
+ *
+ * @throws {SmtpReply} if an alias refuses the message
+ */
+async function unlistedAt(
+  { db }: Services,
+  message: IncomingMessage,
+  recipients: readonly AcceptedRecipient[],
+): Promise<ReadonlySet<string>> {
+  const held = new Set<string>();
+  const author = authorOf(message);
+  for (const { recipient } of recipients) {
+    const verdict = await askAlias(db, recipient, author, isProven(message));
+    if (verdict === 'hold') held.add(recipient.mailbox.id);
+    if (verdict === 'pass' || verdict === 'hold') continue;
+    // The list was made, or the alias dropped, since RCPT: then each recipient gets its own answer.
+    if (recipients.length > 1) throw new SmtpReply(450, '4.2.1', 'An address was closed meanwhile, try again');
+    throw verdict === 'gone'
+      ? new SmtpReply(550, '5.1.1', 'No such mailbox here')
+      : new SmtpReply(550, '5.7.1', 'This address accepts mail of certain senders only');
+  }
+  return held;
+}
+
+/**
  * Holds the message for the mailboxes whose screening does. Before the others get it: if they fail, the client sends
  * again, and what is held is recognized.
  *
@@ -248,12 +275,14 @@ async function hold(
   { db }: Services,
   message: IncomingMessage,
   deliveries: readonly LocalDelivery[],
+  unlisted: ReadonlySet<string>,
   source: string,
 ): Promise<ReadonlyMap<string, string>> {
   const screened = await screenArrival(
     db,
     message,
     deliveries.map(({ recipient }) => recipient),
+    unlisted,
   );
   if (screened.size === 0) return new Map();
   const held = deliveries.flatMap((delivery) => {

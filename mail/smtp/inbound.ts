@@ -41,6 +41,8 @@ import { InboundServer, smtpConnectionRefusal } from './inbound-server.ts';
 import {
   type AcceptedRecipients,
   declaredSize,
+  mustBeAlone,
+  needsToBeAlone,
   type RecipientGate,
   recipientGate,
   refuseByStatus,
@@ -175,12 +177,17 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
           }
           const role = await findRoleAddress(services.db, settings.MAIL_DOMAIN, address.address);
           if (role !== undefined) {
+            if (needsToBeAlone(recipients)) throw mustBeAlone();
             admitRole(role, session);
             const roles = roleRecipients.get(session.envelope) ?? new Map();
             roleRecipients.set(session.envelope, roles.set(role.address, role));
             return undefined;
           }
-          await gate.admit(address.address, session, recipients);
+          const { recipient } = await gate.admit(address.address, session, recipients);
+          if (recipient.alias?.refusesOthers === true && roleRecipients.has(session.envelope)) {
+            recipients.delete(recipient.mailbox.id);
+            throw mustBeAlone();
+          }
           return undefined;
         },
         callback,

@@ -70,12 +70,35 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
           throw new SmtpReply(552, '5.2.2', 'The mailbox is full');
         }
       }
+      requireAlone(recipient, accepted);
       const found = { recipient, address };
-      if (!accepted.has(recipient.mailbox.id)) accepted.set(recipient.mailbox.id, found);
+      const before = accepted.get(recipient.mailbox.id);
+      // What comes by an address without a list comes in any case.
+      if (before === undefined || (before.recipient.alias !== null && recipient.alias === null))
+        accepted.set(recipient.mailbox.id, found);
       return found;
     },
   };
 }
+
+/**
+ * The answer to DATA is one for all recipients, and an alias with a list of senders may refuse the message then.
+ *
+ * @throws {SmtpReply} for the client to send to it in a transaction of its own (RFC 5321 §4.5.3.1.10)
+ */
+function requireAlone({ alias }: Recipient, accepted: AcceptedRecipients): void {
+  const others = [...accepted.values()].filter((each) => each.recipient.alias?.id !== alias?.id || alias === null);
+  if (others.length === 0) return;
+  if (alias?.refusesOthers === true || others.some((each) => each.recipient.alias?.refusesOthers === true))
+    throw mustBeAlone();
+}
+
+export const mustBeAlone = (): SmtpReply =>
+  new SmtpReply(452, '4.5.3', 'An address with a list of senders must be the only recipient');
+
+/** Whether a recipient of a transaction must be its only one. */
+export const needsToBeAlone = (accepted: AcceptedRecipients): boolean =>
+  [...accepted.values()].some(({ recipient }) => recipient.alias?.refusesOthers === true);
 
 /** @throws {SmtpReply} unless a mailbox of this status accepts mail */
 export function refuseByStatus(status: MailboxStatus): void {

@@ -11,6 +11,7 @@ import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions,
 import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { findOwnAddresses } from '#db/queries/mailboxes/own-addresses.ts';
 import { CatalogueError, type ErrorCode } from '#domain/errors.ts';
 import {
   MESSAGE_MAX_BYTES,
@@ -19,7 +20,7 @@ import {
   SMTP_DRAIN_MS,
   SMTP_LINE_MAX_BYTES,
 } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress, isBarePostmaster, isEmailAddress } from '#domain/mail/mailbox-address.ts';
+import { isBarePostmaster, isEmailAddress, isOneOf } from '#domain/mail/mailbox-address.ts';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { type Listener, openListener } from '#mail/listeners.ts';
@@ -201,17 +202,24 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
         );
       },
       onMailFrom({ address }, session, callback) {
-        const own = conversations.get(session.id)?.account?.address;
-        if (own !== undefined && deliveryAddress(address) === own.toLowerCase()) return callback();
-        if (own === undefined)
+        const account = conversations.get(session.id)?.account;
+        const own = account?.address;
+        if (own !== undefined && isOneOf([own.toLowerCase()], address)) return callback();
+        if (account === undefined || own === undefined)
           return callback(new SmtpReply(535, '5.7.8', 'The mailbox was closed or its token changed: log in again'));
-        const given = address === '' ? 'empty' : `<${address}>`;
-        callback(
-          new SmtpReply(
-            553,
-            '5.7.1',
-            `The envelope sender is ${given}, but this mailbox sends as ${own}: use MAIL FROM:<${own}>`,
-          ),
+        findOwnAddresses(services.db, account.mailboxId).then(
+          (all) => {
+            if (isOneOf(all, address)) return callback();
+            const given = address === '' ? 'empty' : `<${address}>`;
+            return callback(
+              new SmtpReply(
+                553,
+                '5.7.1',
+                `The envelope sender is ${given}, but this mailbox sends as ${own}: use MAIL FROM:<${own}>`,
+              ),
+            );
+          },
+          (error: Error) => callback(replyToFault(error)),
         );
       },
       onRcptTo({ address }, _session, callback) {

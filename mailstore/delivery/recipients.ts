@@ -13,7 +13,8 @@ import { isServedDomain } from '#core/mailboxes/domains.ts';
 import { countedCache } from '#core/platform/caching/counted-cache.ts';
 import type { Sql } from '#db/database.ts';
 import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { ALIAS_REUSE_AFTER_DAYS, type UnlistedMail } from '#domain/mail/aliases.ts';
+import { deliveryAddress, domainOf } from '#domain/mail/mailbox-address.ts';
 import type { ScreeningMode } from '#domain/mail/screening.ts';
 import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
@@ -25,15 +26,28 @@ export interface Recipient {
   readonly unauthenticatedMail: UnauthenticatedMail;
   /** Of the mailbox, or of its organization. */
   readonly screening: ScreeningMode;
+  /** Where its mail is filed: INBOX, or the folder of the alias. */
   readonly inboxId: number;
   readonly junkId: number;
   /** As last read, plus what this process has delivered since: a full mailbox is reported at RCPT, not after DATA. */
   bytesUsed: number;
   readonly quotaBytes: number;
+  /** The alias that the address is; null: it is the mailbox's own, or unknown in a domain with a catch-all. */
+  readonly alias: RecipientAlias | null;
+}
+
+/** As last read; `alias-senders.ts` reads it again for each message. */
+export interface RecipientAlias {
+  readonly id: string;
+  /** Mail of others than its listed senders is refused. */
+  readonly refusesOthers: boolean;
 }
 
 export interface RecipientDirectory {
-  /** The mailbox an address (with or without plus-tag) is delivered to. */
+  /**
+   * The mailbox an address is delivered to: a mailbox, an alias, one of them with a plus-tag, or the catch-all of the
+   * domain.
+   */
   find(address: string, fresh?: 'fresh'): Promise<Recipient | undefined>;
   /** Whether mail for this domain is delivered here, whatever the local part. */
   servesDomain(domain: string): Promise<boolean>;
@@ -59,13 +73,19 @@ interface RecipientRow {
   junk_id: number;
   bytes_used: number;
   quota_bytes: number;
+  exact: boolean;
+  alias_id: string | null;
+  senders: string[] | null;
+  otherwise: UnlistedMail | null;
+  lock_to_first: boolean | null;
+  alias_expires_at: Date | null;
 }
 
 export function recipientDirectory(db: Sql, defaultDomain: string, now: () => number): RecipientDirectory {
   const remembered = countedCache<{ recipient: Recipient; until: number }>('recipients', REMEMBERED_MAX);
 
   async function read(address: string): Promise<Recipient | undefined> {
-    const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [address]);
+    const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [address, deliveryAddress(address), domainOf(address)]);
     if (row === undefined) return undefined;
     const recipient: Recipient = {
       mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
@@ -77,15 +97,28 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
       junkId: row.junk_id,
       bytesUsed: row.bytes_used,
       quotaBytes: row.quota_bytes,
+      alias:
+        row.alias_id === null
+          ? null
+          : {
+              id: row.alias_id,
+              refusesOthers:
+                row.otherwise === 'refuse' && (row.lock_to_first === true || (row.senders ?? []).length > 0),
+            },
     };
-    const until = Math.min(now() + REMEMBER_MS, row.expires_at?.getTime() ?? Infinity);
-    remembered.set(address, { recipient, until });
+    const until = Math.min(
+      now() + REMEMBER_MS,
+      row.expires_at?.getTime() ?? Infinity,
+      row.alias_expires_at?.getTime() ?? Infinity,
+    );
+    // By a tag or the catch-all, until the address itself gets a mailbox or an alias: that applies at once.
+    if (row.exact) remembered.set(address, { recipient, until });
     return recipient;
   }
 
   return {
     async find(address, fresh) {
-      const key = deliveryAddress(address);
+      const key = address.toLowerCase();
       const known = fresh === undefined ? remembered.get(key, ({ until }) => until > now()) : undefined;
       if (known !== undefined) return known.recipient;
       remembered.delete(key);
@@ -95,17 +128,47 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
   };
 }
 
+/**
+ * Where an address ($1; without its plus-tag $2; its domain $3) leads: the first of these decides, also if it refuses. What
+ * was dropped or deleted does not lead to the catch-all.
+ */
+const PLACE = `
+  select * from (
+    select 0 as rank, m.id as mailbox_id, null::text as alias_id, true as open
+      from mailboxes m where m.address = $1 and m.deleted_at is null
+    union all
+    select case when a.deleted_at is null then 1 else 2 end, a.mailbox_id, a.id,
+           a.deleted_at is null and a.enabled and (a.expires_at is null or a.expires_at > now())
+      from mailbox_alias a where a.address = $1
+    union all
+    select 3, m.id, null, m.plus_addresses from mailboxes m where $2 <> $1 and m.address = $2 and m.deleted_at is null
+    union all
+    select case when a.deleted_at is null then 4 else 5 end, a.mailbox_id, a.id,
+           a.deleted_at is null and a.enabled and (a.expires_at is null or a.expires_at > now())
+      from mailbox_alias a where $2 <> $1 and a.address = $2
+    union all
+    select 6, m.id, null, false from mailboxes m
+     where m.address = $2 and m.deleted_at > now() - interval '${ALIAS_REUSE_AFTER_DAYS} days'
+    union all
+    select 7, d.catch_all_mailbox_id, null, true from domains d
+     where d.name = $3 and d.status = 'verified' and d.catch_all_mailbox_id is not null
+  ) as places order by rank limit 1`;
+
 const FIND_RECIPIENT = `
   select x.id, x.name, x.address, x.local_part, x.domain, ${RECEIVES_AS} as status, x.unauthenticated_mail, x.expires_at,
          coalesce(x.screening, o.settings ->> 'screening', 'off') as screening,
          o.id as organization_id, o.name as organization_name, o.slug,
-         inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes
-    from mailboxes x
+         coalesce(filed.id, inbox.id) as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes,
+         place.rank < 2 as exact, a.id as alias_id, a.senders, a.otherwise, a.lock_to_first, a.expires_at as alias_expires_at
+    from (${PLACE}) as place
+    join mailboxes x on x.id = place.mailbox_id and x.deleted_at is null
+    left join mailbox_alias a on a.id = place.alias_id
+    left join folder filed on filed.id = a.folder_id and filed.mailbox_id = x.id and filed.deleted_at is null
     join organizations o on o.id = x.organization_id
     join mailbox_counter c on c.mailbox_id = x.id
     join folder inbox on inbox.mailbox_id = x.id and inbox.special_use = '\\Inbox' and inbox.deleted_at is null
     join folder junk on junk.mailbox_id = x.id and junk.special_use = '\\Junk' and junk.deleted_at is null
-   where x.address = $1 and x.deleted_at is null`;
+   where place.open`;
 
 export interface ListedHeader extends HeaderIndex {
   /** `SearchText.envelope`; null if it is long: then it is searched in `message_text`, or in the bytes. */

@@ -39,7 +39,7 @@ import { assignThreads, knownThreads, type ThreadSeeker } from './threads.ts';
 
 export function receivedEvent(
   message: IncomingMessage,
-  { recipient, labels }: LocalDelivery,
+  { recipient, labels, deliveredTo }: LocalDelivery,
   messageId: string,
   threadId: string,
 ): NewEvent {
@@ -58,6 +58,7 @@ export function receivedEvent(
       from: author === undefined ? message.envelopeFrom : formatAddress(author),
       to: read.to.map(formatAddress),
       cc: read.cc.map(formatAddress),
+      deliveredTo,
       subject: read.subject,
       preview: read.preview,
       receivedAt: message.receivedAt.toISOString(),

@@ -189,7 +189,8 @@ export const MESSAGE_FILTERS = `state.placements > 0
      and ($4::text is null or exists (select from unnest(state.labels) as label where lower(label) = $4))
      and ($5::bool is null or $5 = (state.all_flags & ${MAIL_FLAGS.seen} = 0))
      and ($6::text is null or m.from_addresses::text ilike $6)
-     and ($7::text is null or m.to_addresses::text ilike $7 or m.cc_addresses::text ilike $7)
+     and ($7::text is null or m.to_addresses::text ilike $7 or m.cc_addresses::text ilike $7
+          or m.delivered_to ilike $7)
      and ($8::text is null or m.subject ilike $8)
      and ($9::timestamptz is null or m.received_at >= $9)
      and ($10::timestamptz is null or m.received_at < $10)

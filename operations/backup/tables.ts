@@ -13,7 +13,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['organizations', 'users', 'members', 'sign_in_sources', 'invitations', 'sessions', 'api_keys', 'audit_entries'],
   ...['idempotency_keys', 'domains', 'dkim_key', 'dkim_rotation', 'acme_account', 'acme_certificate'],
   ...['mailboxes', 'legal_hold', 'mailbox_counter', 'mailbox_sending', 'mailbox_login', 'mailbox_token'],
-  'mailbox_canary',
+  ...['mailbox_canary', 'mailbox_alias'],
   ...['subscription', 'mail_keyword', 'sender_list', 'held_arrival', 'released_thread', 'imported_message'],
   ...['webhook_endpoints', 'webhook_signing_key', 'webhook_receiver', 'received_request'],
   ...['events', 'deliveries', 'delivery_attempts', 'delivery_allowances', 'recoveries'],

@@ -81,6 +81,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   mailbox_login: ofMailbox(IDS),
   mailbox_token: ofMailbox(CONFIGURED),
   mailbox_canary: ofMailbox(CONFIGURED),
+  mailbox_alias: ofMailbox(CONFIGURED),
   subscription: ofMailbox(CONFIGURED),
   mail_keyword: ofMailbox(CONFIGURED),
   sender_list: ALL,

@@ -8,7 +8,7 @@ import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { MailboxView } from '#core/mailboxes/mailbox-queries.ts';
 import { hashOfBytes, hashOfContent } from '#core/platform/client-id.ts';
 import type { Database } from '#db/database.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { deliveryAddress, isOneOf } from '#domain/mail/mailbox-address.ts';
 import { REFERENCES_MAX } from '#domain/sending/outbound.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
 import { readContent } from '#mailstore/messages/message-content.ts';
@@ -18,6 +18,8 @@ import type { Answered } from '#sending/outbox/own-mail.ts';
 
 /** A message to be sent, by its parts. */
 export interface Letter extends Omit<EditableMessage, 'messageId'> {
+  /** The alias that it is written as; absent: the address of the mailbox. */
+  readonly from?: string;
   /** The message it answers or forwards. */
   readonly answers?: Answered;
   /** People in the answered message who do not get this one. */
@@ -26,10 +28,10 @@ export interface Letter extends Omit<EditableMessage, 'messageId'> {
 
 export type Author = Pick<MailboxView, 'name' | 'localPart' | 'address'>;
 
-/** The mailbox as author. A generated local part is no name. */
-export const authorOf = ({ name, localPart, address }: Author): MailAddress => ({
+/** The mailbox as author. A generated local part is no name. @param alias that it writes as */
+export const authorOf = ({ name, localPart, address }: Author, alias?: string): MailAddress => ({
   name: name === localPart ? '' : name,
-  address,
+  address: alias ?? address,
 });
 
 /** What a letter is sent or saved with. */
@@ -42,10 +44,11 @@ export interface LetterTerms {
 
 /** Hash of what makes the mail: the order of recipients, labels and header fields, and line ends, make no other one. */
 export const hashOfLetter = (
-  { to, cc, bcc, replyTo, subject, text, html, attachments, headers, inReplyTo, references, answers }: Letter,
+  { from, to, cc, bcc, replyTo, subject, text, html, attachments, headers, inReplyTo, references, answers }: Letter,
   { labels, sendAt, onlyFor }: LetterTerms,
 ): Buffer =>
   hashOfContent({
+    from: from?.toLowerCase(),
     to: comparable(to),
     cc: comparable(cc),
     bcc: comparable(bcc),
@@ -84,12 +87,16 @@ interface AnswerRecipients {
  * Reply-To, else From; a reply to an own message is addressed to its recipients. With `all`, everybody else in To and
  * Cc gets a copy.
  *
- * @param own address of the replying mailbox
+ * @param own addresses of the replying mailbox, aliases included
  */
-export function answerRecipients(fields: readonly HeaderField[], own: string, all: boolean): AnswerRecipients {
+export function answerRecipients(
+  fields: readonly HeaderField[],
+  own: readonly string[],
+  all: boolean,
+): AnswerRecipients {
   const list = (name: string) =>
     readableAddresses((name === 'to' || name === 'cc' ? destinations(fields, name) : firstValue(fields, name)) ?? '');
-  const isOwn = ({ address }: MailAddress) => deliveryAddress(address) === own.toLowerCase();
+  const isOwn = ({ address }: MailAddress) => isOneOf(own, address);
   const from = list('from');
   const replyTo = list('reply-to');
   const answersItself = from.some(isOwn) && replyTo.length === 0;
@@ -102,6 +109,16 @@ export function answerRecipients(fields: readonly HeaderField[], own: string, al
     return true;
   });
   return all ? { to, cc: others, omitted: [] } : { to, cc: [], omitted: others };
+}
+
+/** The alias that a message came to: its answer is written as that one. Undefined: the mailbox's address. */
+export function answeringAlias(
+  { deliveredTo, origin }: Pick<StoredMessageContent, 'deliveredTo' | 'origin'>,
+  [, ...aliases]: readonly string[],
+): string | undefined {
+  const to = (deliveredTo ?? '').toLowerCase();
+  if (origin !== 'smtp' && origin !== 'local') return undefined;
+  return aliases.find((alias) => alias === to) ?? aliases.find((alias) => alias === deliveryAddress(to));
 }
 
 /** In-Reply-To and References of an answer. */
@@ -137,15 +154,22 @@ export interface OwnParts extends Omit<Letter, 'subject' | 'inReplyTo' | 'refere
 /**
  * To the author of the original and the recipients that the writer adds.
  *
- * @param own address of the replying mailbox
+ * @param own addresses of the replying mailbox, aliases included
  * @param all also to everybody in To and Cc
  */
-export function replyLetter({ message, fields }: Original, own: string, all: boolean, given: OwnParts): Letter {
+export function replyLetter(
+  { message, fields }: Original,
+  own: readonly string[],
+  all: boolean,
+  given: OwnParts,
+): Letter {
   const answer = answerRecipients(fields, own, all);
   const added = new Set([...given.to, ...given.cc, ...given.bcc].map(({ address }) => address.toLowerCase()));
   const isNotAdded = ({ address }: { readonly address: string }) => !added.has(address.toLowerCase());
+  const from = given.from ?? answeringAlias(message, own);
   return {
     ...given,
+    ...(from === undefined ? {} : { from }),
     to: [...answer.to, ...given.to],
     cc: [...answer.cc.filter(isNotAdded), ...given.cc],
     omitted: answer.omitted.filter(isNotAdded),

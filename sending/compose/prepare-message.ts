@@ -13,7 +13,7 @@ import {
 } from '@agent-mailbox/mime-structure/header-fields';
 import { CatalogueError } from '#domain/errors.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { isOneOf } from '#domain/mail/mailbox-address.ts';
 import { mailDate } from '#domain/mail/text-forms.ts';
 import { hashMessage, type MessageHash } from '#mime/content-hash.ts';
 
@@ -37,17 +37,23 @@ const refused = (message: string, path = '/from') =>
 
 /**
  * @param sender address of the mailbox that submits
+ * @param own it writes as these: that address and its aliases
  * @throws {CatalogueError} payload_too_large; invalid_request when an originator is somebody else, or when a field is
  *   there twice: a person who approves the message and its recipients may see different ones
  */
-export function prepareMessage(given: Uint8Array, sender: string, now: Date): PreparedMessage {
+export function prepareMessage(
+  given: Uint8Array,
+  sender: string,
+  now: Date,
+  own: readonly string[] = [sender.toLowerCase()],
+): PreparedMessage {
   const bytes = withCrlf(given);
   const bodyStart = findBodyStart(bytes, 0, bytes.length);
   // Later fields are not read: a Bcc there would be sent, a second From would be accepted.
   if (bodyStart > HEADER_BLOCK_MAX_BYTES)
     throw new CatalogueError('payload_too_large', `A message has at most ${HEADER_BLOCK_MAX_BYTES} bytes of header.`);
   const fields = headerFields(bytes, 0, bodyStart);
-  requireOwnAddress(fields, sender);
+  requireOwnAddress(fields, sender, own);
   const repeated = repeatedFields(fields).find((name) => !DESTINATIONS.has(name));
   if (repeated !== undefined) throw refused(`The message has more than one ${repeated} field: keep one`, '/headers');
   const added: string[] = [];
@@ -89,11 +95,11 @@ const MORE_ORIGINATORS: Readonly<Record<string, string>> = {
 };
 
 /** From is one address of the mailbox (a plus-tag is allowed), or Sender is; nobody else is named as an originator. */
-function requireOwnAddress(fields: readonly HeaderField[], sender: string): void {
+function requireOwnAddress(fields: readonly HeaderField[], sender: string, all: readonly string[]): void {
   const own = ({ value }: HeaderField): boolean => {
     const [address, ...others] = parseAddresses(value);
     if (address?.kind !== 'address' || others.length > 0) return false;
-    return deliveryAddress(`${address.local}@${address.host}`) === sender.toLowerCase();
+    return isOneOf(all, `${address.local}@${address.host}`);
   };
   const [from, ...more] = fields.filter(({ name }) => name === 'from');
   if (from === undefined) throw refused(`The message has no From field: add "From: ${sender}"`);

@@ -126,7 +126,7 @@ async function prepareEdit(
     { ...edit, to: lists.to?.named, cc: lists.cc?.named },
     sender.mailbox.address,
   );
-  const prepared = prepareMessage(content.bytes, sender.mailbox.address, now);
+  const prepared = prepareMessage(content.bytes, sender.mailbox.address, now, sender.own);
   requireRecipients(lists.envelope);
   await requireAllowed(services, sender, lists.envelope, heldAddresses);
   const { key } = prepared.hash;

@@ -17,7 +17,7 @@ import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import { organizationalDomain, withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { HEADER_BLOCK_MAX_BYTES, MIME_PARTS_MAX } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress, domainOf } from '#domain/mail/mailbox-address.ts';
+import { domainOf, isOneOf } from '#domain/mail/mailbox-address.ts';
 import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
 import {
   REPLY_COMPARED_MAX_BYTES,
@@ -65,7 +65,7 @@ export async function evaluateReply(db: Database, question: ReplyQuestion): Prom
   const [author, ...authors] = read.from;
   if (recipient === undefined || others.length > 0 || author === undefined || authors.length > 0)
     return 'first_contact';
-  if (deliveryAddress(author.address) !== sender.mailbox.address.toLowerCase()) return 'first_contact';
+  if (!isOneOf(sender.own, author.address)) return 'first_contact';
   if ([...read.to, ...read.cc].some(({ address }) => placeOf(address) !== recipient)) return 'first_contact';
   const answered = await findAnswered(db, question);
   const approved = await approvedInThreads(db, sender, answered, recipient);

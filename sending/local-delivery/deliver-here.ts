@@ -9,9 +9,10 @@ import { findRoleAddress, type RoleAddress, takeRoleMail } from '#core/mailboxes
 import type { Sql } from '#db/database.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress, domainOf, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
+import { domainOf, isOneOf, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import type { RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
+import { askAlias } from '#mailstore/delivery/alias-senders.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type {
   DeliveryOutcome,
@@ -19,6 +20,7 @@ import type {
   IncomingMessage,
   LocalDelivery,
 } from '#mailstore/delivery/insert-messages.ts';
+import { onlyAuthor } from '#mailstore/delivery/proven-author.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
@@ -69,14 +71,14 @@ export class SenderRefused extends Error {
 }
 
 /** A sender that logged in here and writes as its own address is authenticated; another author is not. */
-function localAuthentication({ mailbox }: Sender, { from: [author] }: ReadMessage): AuthenticationResults {
+function localAuthentication({ mailbox, own: all }: Sender, { from: [author] }: ReadMessage): AuthenticationResults {
   const { domain } = mailbox;
-  const own = author !== undefined && deliveryAddress(author.address) === mailbox.address.toLowerCase();
+  const own = author !== undefined && isOneOf(all, author.address);
   return {
     spf: { result: 'pass', domain },
     dkim: { result: 'none', signatures: [] },
     dmarc: own
-      ? { result: 'pass', domain, policy: null }
+      ? { result: 'pass', domain: domainOf(author.address), policy: null }
       : { result: 'fail', domain: domainOf(author?.address ?? ''), policy: null },
     arc: { result: 'none' },
   };
@@ -118,7 +120,12 @@ async function lockAll(sql: Sql, folderIds: readonly number[], mailboxIds: reado
 }
 
 type Looked = { readonly local: LocalRecipient } & (
-  | { readonly recipient: Recipient; readonly refusal?: undefined }
+  | {
+      readonly recipient: Recipient;
+      /** The list of its alias does not name the author, and its mail of others is held. */
+      readonly isUnlisted: boolean;
+      readonly refusal?: undefined;
+    }
   | { readonly role: RoleAddress; readonly refusal?: undefined }
   | { readonly refusal: FailedRecipient }
 );
@@ -128,6 +135,7 @@ async function lookUp(
   services: SendingServices,
   sender: Sender,
   message: OutboundMessage,
+  author: string,
   locals: readonly LocalRecipient[],
 ): Promise<Looked[]> {
   const directory = directoryOf(services, sql);
@@ -151,11 +159,15 @@ async function lookUp(
       organizationId: recipient.organization.id,
       mailboxId: recipient.mailbox.id,
       direction: 'inbound',
-      addresses: [sender.mailbox.address],
+      addresses: [...new Set([sender.mailbox.address, author])].filter((each) => each !== ''),
     });
     if ([...verdicts.values()].some(({ action }) => action === 'block'))
       return refuse('5.7.1', 'The recipient does not accept mail from this sender');
-    return { local, recipient };
+    if (recipient.mailbox.id === sender.mailbox.id) return { local, recipient, isUnlisted: false };
+    const verdict = await askAlias(sql, recipient, author, isOneOf(sender.own, author));
+    if (verdict === 'gone') return refuse('5.1.1', 'There is no such mailbox here');
+    if (verdict === 'refuse') return refuse('5.7.1', 'This address accepts mail of certain senders only');
+    return { local, recipient, isUnlisted: verdict === 'hold' };
   };
   const looked: Looked[] = [];
   for (const local of locals) looked.push(await look(local));
@@ -185,7 +197,14 @@ export async function deliverHere(
   const content = { ...given, blob: message.blob };
   const { bytes } = content;
   if (own === undefined) throw new SenderRefused('mailbox-closed');
-  const looked = await lookUp(sql, services, sender, message, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
+  const looked = await lookUp(
+    sql,
+    services,
+    sender,
+    message,
+    onlyAuthor(content.read.from),
+    locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX),
+  );
   const reached = looked.flatMap((each) => ('recipient' in each ? [each.recipient] : []));
   const inboxes = reached.map(({ inboxId }) => inboxId);
   const writes: DeliveryWrite[] = [];
@@ -231,7 +250,8 @@ export async function deliverHere(
     deliveryHash: undefined,
   });
   const here = looked.flatMap((each) => ('recipient' in each ? [each] : []));
-  const held = await holdOfStrangers(sql, sender, incoming, here.map(deliveryOf), actor);
+  const unlisted = new Set(here.flatMap((each) => (each.isUnlisted ? [each.recipient.mailbox.id] : [])));
+  const held = await holdOfStrangers(sql, sender, incoming, here.map(deliveryOf), unlisted, actor);
   const reachable = here.filter(({ recipient }) => !held.has(recipient.mailbox.id));
   for (const each of reachable)
     writes.push({
@@ -302,7 +322,8 @@ interface ReachedHere {
 }
 
 /**
- * Holds a message from another organization for the mailboxes whose screening does.
+ * Holds a message from another organization for the mailboxes whose screening does, and one of anybody at whose alias the
+ * author is not listed.
  *
  * @returns those mailboxes; `too-much`: nothing was held, because too much of this sender waits already
  */
@@ -311,13 +332,19 @@ async function holdOfStrangers(
   { organization, mailbox }: Sender,
   message: IncomingMessage,
   deliveries: readonly LocalDelivery[],
+  unlisted: ReadonlySet<string>,
   actor: Actor,
 ): Promise<ReadonlyMap<string, 'held' | 'too-much'>> {
-  const strangers = deliveries.filter(({ recipient }) => recipient.organization.id !== organization.id);
+  const strangers = deliveries.filter(
+    ({ recipient }) => recipient.organization.id !== organization.id || unlisted.has(recipient.mailbox.id),
+  );
   const screened = await screenArrival(
     sql,
     message,
-    strangers.map(({ recipient }) => recipient),
+    strangers.map(({ recipient }) =>
+      recipient.organization.id === organization.id ? { ...recipient, screening: 'off' as const } : recipient,
+    ),
+    unlisted,
   );
   const outcomes = new Map<string, 'held' | 'too-much'>();
   for (const delivery of strangers) {

@@ -4,6 +4,7 @@ import { SETTINGS_NOW } from '#core/mailboxes/sending-brakes.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities.ts';
+import { ownAddressesOf } from '#db/queries/mailboxes/own-addresses.ts';
 import { shownAs } from '#db/queries/mailboxes/status-now.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 import { CARRIED_MAIL_DEFAULT, type CarriedMailMode } from '#domain/sending/carried-mail.ts';
@@ -39,6 +40,8 @@ export type SendingServices = Pick<
 /** The mailbox a message is sent from, with its organization. */
 export interface Sender {
   readonly mailbox: EnvelopeMailbox;
+  /** It writes as these: its own address, which is the first, and its aliases. */
+  readonly own: readonly string[];
   readonly organization: EnvelopeOrganization;
   readonly status: string;
   readonly plan: PlanName;
@@ -63,6 +66,7 @@ interface SenderRow {
   address: string;
   local_part: string;
   domain: string;
+  own: string[];
   status: string;
   organization_id: string;
   organization_name: string;
@@ -93,6 +97,7 @@ export async function findSender(
   if (row === undefined) return undefined;
   return {
     mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
+    own: row.own,
     organization: { id: row.organization_id, name: row.organization_name, slug: row.slug },
     status: row.status,
     plan: row.plan,
@@ -110,7 +115,7 @@ export async function findSender(
 }
 
 const FIND_SENDER = `
-  select m.id, m.name, m.address, m.local_part, m.domain,
+  select m.id, m.name, m.address, m.local_part, m.domain, ${ownAddressesOf('m')} as own,
          ${shownAs('m')} as status, o.id as organization_id,
          o.name as organization_name, o.slug, o.plan, ${SETTINGS_NOW} as settings, o.suspended_at,
          exists (select from mailbox_canary c join mailboxes x on x.id = c.mailbox_id

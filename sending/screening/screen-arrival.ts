@@ -25,15 +25,20 @@ export const isProven = ({ auth, read }: Pick<IncomingMessage, 'auth' | 'read'>)
 
 type Screened = ReadonlyMap<string, readonly HeldReason[]>;
 
-/** @returns why each mailbox that holds the message does so, by its id */
+/**
+ * @param unlisted mailboxes whose alias does not name the author and holds mail of others
+ * @returns why each mailbox that holds the message does so, by its id
+ */
 export async function screenArrival(
   sql: Sql,
   message: IncomingMessage,
   recipients: readonly Recipient[],
+  unlisted: ReadonlySet<string> = new Set(),
 ): Promise<Screened> {
   const { suspicions } = message.read.examined;
   const screening = recipients.filter(
-    ({ screening: mode }) => mode === 'first_senders' || (mode === 'suspicious' && suspicions.length > 0),
+    ({ screening: mode, mailbox }) =>
+      mode === 'first_senders' || (mode === 'suspicious' && suspicions.length > 0) || unlisted.has(mailbox.id),
   );
   const held = new Map<string, readonly HeldReason[]>();
   const author = authorOf(message);
@@ -41,7 +46,11 @@ export async function screenArrival(
     const { released, known } = await knownAs(sql, message, author, recipient);
     if (released) continue;
     const isFirst = recipient.screening === 'first_senders' && !known;
-    const reasons: readonly HeldReason[] = isFirst ? [...suspicions, 'first_sender'] : suspicions;
+    const reasons: readonly HeldReason[] = [
+      ...(recipient.screening === 'off' ? [] : suspicions),
+      ...(isFirst ? (['first_sender'] as const) : []),
+      ...(unlisted.has(recipient.mailbox.id) ? (['unlisted_sender'] as const) : []),
+    ];
     if (reasons.length > 0) held.set(recipient.mailbox.id, reasons);
   }
   return held;

@@ -16,7 +16,7 @@ import type { ClientId } from '#core/platform/client-id.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { registrableDomain } from '#domain/mail/domain-names.ts';
-import { deliveryAddress, domainOf } from '#domain/mail/mailbox-address.ts';
+import { domainOf, isOneOf } from '#domain/mail/mailbox-address.ts';
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/plans.ts';
 import { type HeldBecauseKind, type HeldDetails, OUTBOUND_CONSENT_DEFAULT } from '#domain/sending/consent.ts';
 import { STOPPED_SENTENCES, stoppedBy } from '#domain/sending/sending-brakes.ts';
@@ -69,10 +69,10 @@ const neighbourhood = (domain: string): string => registrableDomain(domain, { pr
 export async function requireHonestAuthor(
   services: SendingServices,
   { from: [author] }: Pick<ReadMessage, 'from'>,
-  own: string,
+  { mailbox: { address: own }, own: all }: Pick<Sender, 'mailbox' | 'own'>,
 ): Promise<void> {
   const address = author?.address ?? '';
-  if (deliveryAddress(address) === own.toLowerCase()) return;
+  if (isOneOf(all, address)) return;
   const near = neighbourhood(domainOf(address)) === neighbourhood(domainOf(own));
   if (!near && !(await isLocal(services, address))) return;
   const message = `From is ${address || 'no address'}, but this mailbox sends as ${own}: set From to ${own}, or set Sender to ${own} if the domain in From is neither hosted here nor related to the domain of the mailbox`;

@@ -16,11 +16,12 @@ import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { ClientId } from '#core/platform/client-id.ts';
 import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import { inSpan } from '#core/platform/tracing/trace.ts';
+import { findOwnAddresses } from '#db/queries/mailboxes/own-addresses.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from '#sending/compose/answer-letter.ts';
 import { checkHeaders, composeMessage, envelopeRecipients } from '#sending/compose/compose-message.ts';
-import { prepareMessage } from '#sending/compose/prepare-message.ts';
+import { type PreparedMessage, prepareMessage } from '#sending/compose/prepare-message.ts';
 import { oncePerPlace, requireRecipients, requireSendAt } from '#sending/compose/submission-input.ts';
 import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
@@ -71,7 +72,7 @@ export async function submitMessage(services: SendingServices, given: Submission
   const author = read.from[0];
   const from = author === undefined ? sender.mailbox.address : formatAddress(author);
   const now = new Date(services.now());
-  await requireHonestAuthor(services, read, sender.mailbox.address);
+  await requireHonestAuthor(services, read, sender);
 
   const known = { submission, sender, read, from, now };
   const checked = await checkSubmission(services, known);
@@ -169,6 +170,23 @@ export interface SubmittedBytes extends Submitted {
   readonly messageIdHeader: string;
 }
 
+/** Most mail is written as the mailbox's own address: then its aliases need not be read. */
+async function prepare(
+  { db, now }: SendingServices,
+  { id, address }: SendingMailbox,
+  bytes: Uint8Array,
+): Promise<PreparedMessage> {
+  const at = new Date(now());
+  try {
+    return prepareMessage(bytes, address, at);
+  } catch (error) {
+    if (!(error instanceof CatalogueError) || error.code !== 'invalid_request') throw error;
+    const own = await findOwnAddresses(db, id);
+    if (own.length < 2) throw error;
+    return prepareMessage(bytes, address, at, own);
+  }
+}
+
 /**
  * Submits a message that is written already.
  *
@@ -190,7 +208,7 @@ export async function submitBytes(
   } as const;
   let messageId: string | undefined;
   const submit = async () => {
-    const prepared = prepareMessage(bytes, mailbox.address, new Date(services.now()));
+    const prepared = await prepare(services, mailbox, bytes);
     messageId = prepared.messageId;
     return { prepared, submitted: await submitMessage(services, { ...terms, organizationId, mailboxId, prepared }) };
   };
@@ -248,7 +266,7 @@ export async function submitLetter(
   const recipients = envelopeRecipients([content.to, content.cc, content.bcc]);
   const bytes = await composeMessage({
     ...content,
-    from: authorOf(mailbox),
+    from: authorOf(mailbox, content.from),
     // Mail readers sort by it: a scheduled message has the date of its sending.
     ...(sendAt === null ? {} : { date: sendAt }),
   });

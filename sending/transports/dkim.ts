@@ -10,7 +10,12 @@
  * it (RFC 6857 §3.1.8). The body does not change.
  */
 import { createHash, sign } from 'node:crypto';
-import { formatAddress, type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
+import {
+  addressesOfText,
+  formatAddress,
+  type MailAddress,
+  readableAddresses,
+} from '@agent-mailbox/mime-structure/addresses';
 import { decodeRawHeader } from '@agent-mailbox/mime-structure/charset';
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import {
@@ -23,6 +28,7 @@ import { encodeWords } from 'nodemailer/lib/mime-funcs';
 import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import {
   type OutboundMessage,
   readContent,
@@ -57,6 +63,21 @@ async function keyOf(services: SendingServices, { organization, mailbox }: Signe
 export async function signMessage(services: SendingServices, sender: Signer, bytes: Buffer): Promise<string> {
   const key = await keyOf(services, sender);
   return key === undefined ? '' : signatureField(bytes, sender.mailbox.domain, key, new Date(services.now()));
+}
+
+/**
+ * Of mail of an alias in another domain than its mailbox: that domain, if the organization has it, so that the signature is
+ * the author's (RFC 7489 §3.1.1).
+ */
+async function signerOf(
+  services: SendingServices,
+  { organization, mailbox }: Sender,
+  { from }: OutboundMessage,
+): Promise<Signer> {
+  const domain = domainOf(addressesOfText(from)[0]?.address ?? mailbox.address);
+  const ofAuthor = { organization, mailbox: { domain } };
+  const isOther = domain !== mailbox.domain.toLowerCase();
+  return isOther && (await keyOf(services, ofAuthor)) !== undefined ? ofAuthor : { organization, mailbox };
 }
 
 /** Signed where they are there, each of them. */
@@ -171,7 +192,10 @@ export async function readSigned(
     ? undefined
     : async () => {
         const ascii = withAsciiHeader(bytes);
-        return Buffer.concat([Buffer.from(await signMessage(services, sender, ascii)), ascii]);
+        return Buffer.concat([
+          Buffer.from(await signMessage(services, await signerOf(services, sender, message), ascii)),
+          ascii,
+        ]);
       };
   const signature = await signatureOf(services, sender, message, bytes);
   if (signature === '') return { signed: bytes, bytes, asciiHeader };
@@ -187,7 +211,7 @@ async function signatureOf(
   bytes: Buffer,
 ): Promise<string> {
   if (message.dkimSignature !== null) return message.dkimSignature;
-  const made = await signMessage(services, sender, bytes);
+  const made = await signMessage(services, await signerOf(services, sender, message), bytes);
   const [row] = await services.db.query<{ signature: string }>(
     `update outbound_message set dkim_signature = coalesce(dkim_signature, $2) where id = $1
      returning dkim_signature as signature`,

@@ -36,6 +36,7 @@ test('settings that are not named keep their value', async () => {
     carriedMail: 'hold',
     askAfterReadingMinutes: 0,
     undoSeconds: 0,
+    aliasesByToken: 10,
     consentByApiKey: false,
     secondFactor: 'off',
     retention: { allMailDays: null, trashDays: null, spamDays: null },

@@ -158,6 +158,16 @@ export const postRequests: Readonly<Record<string, Make>> = {
     path: `/api/mailboxes/${await newMailbox(world)}/rotate-token`,
     as: world.organization.key,
   }),
+  createMailboxAlias: async (world) => ({
+    path: `/api/mailboxes/${await newMailbox(world)}/aliases`,
+    as: world.organization.key,
+    body: { note: 'for shop.example' },
+  }),
+  createAlias: async (world) => ({
+    path: '/api/mailbox/aliases',
+    as: (await world.newMailbox(world.organization)).token,
+    body: { note: 'for shop.example' },
+  }),
   createMailboxToken: async (world) => ({
     path: `/api/mailboxes/${await newMailbox(world)}/tokens`,
     as: world.organization.key,

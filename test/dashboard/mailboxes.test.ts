@@ -128,6 +128,30 @@ test('a mailbox is added, connected, changed, rotated, suspended, resumed and de
   assertNoFaults([SIGNED_OUT, 400, 422, 404]);
 });
 
+test('an alias of a mailbox is made with a list of senders, and dropped', async () => {
+  const { id, token } = await world.newMailbox(world.organization);
+  const { page, assertNoFaults } = await opened(`/mailboxes/${id}?tab=settings`);
+  await page.getByText('No aliases').waitFor();
+  await page.getByRole('button', { name: 'Create alias' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What it is for').fill('for shop.example');
+  await dialog.getByLabel('Senders').fill('shop.example, ann@other.example');
+  await assertAccessible(page, 'create alias');
+  await dialog.getByRole('button', { name: 'Create alias' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const row = page.getByRole('listitem').filter({ hasText: 'for shop.example' });
+  await row.getByText('shop.example, ann@other.example').waitFor();
+  const list = await world.call('GET', '/api/mailbox/aliases', { as: token });
+  const address = textAt(list.body, 'data', 0, 'address');
+  await assertAccessible(page, 'aliases');
+  await row.getByRole('button', { name: `Drop ${address}` }).click();
+  await page.getByRole('button', { name: 'Drop the alias' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const left = await world.call('GET', '/api/mailbox/aliases', { as: token });
+  assert.deepEqual(at(left.body, 'data'), []);
+  assertNoFaults([SIGNED_OUT]);
+});
+
 test('tokens of a mailbox are made, used, revoked, and fit a phone', async () => {
   const { id, address } = await world.newMailbox(world.organization);
   const { page, assertNoFaults } = await opened(`/mailboxes/${id}`);

@@ -116,6 +116,7 @@ describe('inbound SMTP', () => {
     assert.deepEqual(event.data, {
       messageId: id,
       threadId: message?.thread_id,
+      deliveredTo: ann.address,
       from: 'Ann Ö <sender@example.com>',
       to: [ann.address, 'Somebody <else@example.com>'],
       cc: ['copy@example.com'],

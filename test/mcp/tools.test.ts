@@ -20,11 +20,14 @@ import { waitUntil } from '#test/support/wait-until.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../cli/agent-mailbox.mjs', import.meta.url));
 const TOOLS = [
+  'create_alias',
   'create_draft',
   'delete_draft',
   'delete_message',
+  'drop_alias',
   'forward_message',
   'get_mailbox',
+  'list_aliases',
   'list_drafts',
   'list_folders',
   'list_messages',

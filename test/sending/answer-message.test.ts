@@ -13,15 +13,15 @@ const addresses = (list: readonly { address: string }[]) => list.map(({ address 
 
 test('a reply never drops Cc silently: omitted people are listed', () => {
   const given = fields(`From: a@x.test\nTo: ${OWN}, b@x.test\nCc: C <c@x.test>, A@X.test\n`);
-  const one = answerRecipients(given, OWN, false);
+  const one = answerRecipients(given, [OWN], false);
   assert.deepEqual([addresses(one.to), one.cc, addresses(one.omitted)], [['a@x.test'], [], ['b@x.test', 'c@x.test']]);
-  const all = answerRecipients(given, OWN, true);
+  const all = answerRecipients(given, [OWN], true);
   assert.deepEqual([addresses(all.cc), all.omitted], [['b@x.test', 'c@x.test'], []]);
 });
 
 test('replies go to Reply-To', () => {
   const given = fields(`From: a@x.test\nReply-To: list@x.test\nTo: ${OWN}\n`);
-  assert.deepEqual(addresses(answerRecipients(given, OWN, false).to), ['list@x.test']);
+  assert.deepEqual(addresses(answerRecipients(given, [OWN], false).to), ['list@x.test']);
 });
 
 test('In-Reply-To and References are set, of these the last 20', () => {
@@ -37,6 +37,6 @@ test('In-Reply-To and References are set, of these the last 20', () => {
 
 test('an answer to all reaches everybody where To and Cc are given several times (RFC 5322 §4.5.3)', () => {
   const given = fields(`From: a@x.test\nTo: ${OWN}\nTo: b@x.test\nCc: c@x.test\nCc: d@x.test\n`);
-  const { to, cc } = answerRecipients(given, OWN, true);
+  const { to, cc } = answerRecipients(given, [OWN], true);
   assert.deepEqual(addresses([...to, ...cc]), ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test']);
 });

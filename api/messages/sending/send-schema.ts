@@ -95,6 +95,14 @@ export const SendAt = dateTime(
 
 /** The fields of every message body except recipients and subject. */
 export const content = {
+  from: Type.Optional(
+    Type.String({
+      minLength: 3,
+      maxLength: ADDRESS_TEXT_MAX,
+      description:
+        'The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.',
+    }),
+  ),
   replyTo: Type.Optional(oneOrMore('Address for replies, instead of the mailbox.')),
   text: Type.Optional(Type.String({ pattern: ANY_TEXT })),
   html: Type.Optional(Type.String({ pattern: ANY_TEXT })),

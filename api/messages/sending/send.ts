@@ -10,8 +10,10 @@ import type { Caller } from '#core/platform/caller.ts';
 import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { findOwnAddresses } from '#db/queries/mailboxes/own-addresses.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { isOneOf } from '#domain/mail/mailbox-address.ts';
 import { tokenAllows } from '#domain/organizations/mailboxes.ts';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { REPEATED_SENTENCE } from '#domain/sending/outbound.ts';
@@ -74,8 +76,22 @@ const partsOf = ({ services, temporal, caller }: SendContext) => ({
   },
 });
 
+/**
+ * The alias that a request wants to write as.
+ *
+ * @param own addresses of the mailbox @throws {CatalogueError} invalid_request
+ */
+export function writtenAs(own: readonly string[], from: string): { readonly from: string } {
+  const [address = ''] = readAddresses(from, '/from').map((each) => each.address);
+  if (isOneOf(own, address)) return { from: address };
+  throw new CatalogueError('invalid_request', undefined, {
+    details: [{ path: '/from', message: `is neither ${own[0]} nor an alias of the mailbox that is in use` }],
+  });
+}
+
 /** The parts of a letter that a request gives. */
 const ownParts = async ({ services }: SendContext, { id }: EnvelopeMailbox, body: Content): Promise<OwnParts> => ({
+  ...(body.from === undefined ? {} : writtenAs(await findOwnAddresses(services.db, id), body.from)),
   ...named(body),
   replyTo: readAddresses(body.replyTo ?? [], '/replyTo'),
   subject: body.subject,
@@ -143,7 +159,7 @@ export async function submitDraft(
   return answerSubmitted(context, mailbox, submitted, letter);
 }
 
-type SubmittedParts = Pick<Letter, 'to' | 'cc' | 'bcc' | 'subject' | 'omitted'>;
+type SubmittedParts = Pick<Letter, 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'omitted'>;
 
 /** The outcome: 201, 202 while it is held, or 200 if it was submitted before. */
 async function answerSubmitted(
@@ -154,7 +170,7 @@ async function answerSubmitted(
 ): Promise<Reply> {
   if (submitted.repeated) return answerRepeated(context, submitted);
   return answerOf(submitted, {
-    from: formatAddress(authorOf(mailbox)),
+    from: formatAddress(authorOf(mailbox, letter.from)),
     to: letter.to.map(formatAddress),
     cc: letter.cc.map(formatAddress),
     bcc: letter.bcc.map(formatAddress),
@@ -274,7 +290,8 @@ export async function replyToMessage(
   if (earlier !== undefined) return earlier;
   const original = await originalOf(context, mailbox, messageId);
   const own = await ownParts(context, mailbox, body);
-  return submit(context, mailbox, replyLetter(original, mailbox.address, all, own), body, clientId);
+  const addresses = await findOwnAddresses(context.services.db, mailbox.id);
+  return submit(context, mailbox, replyLetter(original, addresses, all, own), body, clientId);
 }
 
 export async function forwardMessage(

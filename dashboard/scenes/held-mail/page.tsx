@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<HeldMail['reasons'][number], string>> = {
   lookalike_domain: 'look-alike domain',
   disguised_program: 'program in disguise',
   first_sender: 'unknown sender',
+  unlisted_sender: 'not a sender of this alias',
 };
 
 /** Arriving mail that waits until somebody has decided about it. */

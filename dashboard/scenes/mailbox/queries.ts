@@ -5,6 +5,7 @@ import { mailboxQuery, singleQuery, useDeletion } from '../../api/queries.ts';
 export type Mailbox = Schemas['Mailbox'];
 export type Token = Schemas['MailboxToken'];
 export type NewToken = Schemas['MailboxTokenWithSecret'];
+export type Alias = Schemas['Alias'];
 export type Grant = Schemas['Grant'];
 
 const of = (id: string) => ({ params: { path: { id } } });
@@ -15,6 +16,12 @@ export const loginsQuery = (id: string) =>
 
 export const tokensQuery = (id: string) =>
   singleQuery(['mailboxes', 'tokens', id], () => bodyOf(service.GET('/api/mailboxes/{id}/tokens', of(id))));
+
+/** Those in use; the newest hundred. */
+export const aliasesQuery = (id: string) =>
+  singleQuery(['mailboxes', 'aliases', id], () =>
+    bodyOf(service.GET('/api/mailboxes/{id}/aliases', { params: { path: { id }, query: { limit: 100 } } })),
+  );
 
 /** Programs that have access by OAuth. */
 export const grantsQuery = (id: string) =>
@@ -44,6 +51,16 @@ export const useRotateToken = (id: string) =>
 export const useCreateToken = (id: string) =>
   useChangeOf(id, (body: Schemas['NewMailboxToken']) =>
     bodyOf(service.POST('/api/mailboxes/{id}/tokens', { ...of(id), body })),
+  );
+
+export const useCreateAlias = (id: string) =>
+  useChangeOf(id, (body: Schemas['NewAlias']) =>
+    bodyOf(service.POST('/api/mailboxes/{id}/aliases', { ...of(id), body })),
+  );
+
+export const useDropAlias = (id: string) =>
+  useChangeOf(id, (aid: string) =>
+    done(service.DELETE('/api/mailboxes/{id}/aliases/{aid}', { params: { path: { id, aid } } })),
   );
 
 export const useRevokeToken = (id: string) =>

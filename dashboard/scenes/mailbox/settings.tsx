@@ -8,6 +8,7 @@ import { SaveRow } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
 import { aboutField } from '../../problem.ts';
+import { Aliases } from './aliases.tsx';
 import { type Mailbox, useDeleteMailbox, useRotateToken, useUpdateMailbox } from './queries.ts';
 
 const AS_ORGANIZATION = 'organization';
@@ -22,6 +23,10 @@ const CARRIED = [
   ['hold', 'Waits for a person'],
   ['refuse', 'Is refused'],
   ['off', 'Is sent'],
+] as const;
+const TAGS = [
+  ['yes', 'Reaches the mailbox'],
+  ['no', 'Is refused'],
 ] as const;
 const CANARY = [
   ['no', 'None'],
@@ -47,6 +52,7 @@ export function MailboxSettings({ mailbox, onToken }: MailboxSettingsProps) {
     <div className="grid max-w-2xl gap-6">
       <Details mailbox={mailbox} />
       <Keeping mailbox={mailbox} />
+      <Aliases mailbox={mailbox} />
       <section aria-labelledby="actions" className="grid rounded-lg border border-line bg-panel">
         <h2 id="actions" className="border-b border-line px-4 py-3">
           Token, suspension, deletion
@@ -176,6 +182,7 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
       carriedMail: carried === AS_ORGANIZATION ? null : carried,
       askAfterReadingMinutes: minutes === '' ? null : Number(minutes),
       canary: typed('canary') === 'yes',
+      plusAddresses: typed('plusAddresses') === 'yes',
     });
   };
   return (
@@ -248,6 +255,13 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         placeholder="as the organization"
         error={about('/askAfterReadingMinutes')}
         hint="So long after the agent read it, mail to anybody else waits for a person."
+      />
+      <Choice
+        label="Mail to the address with a tag"
+        name="plusAddresses"
+        defaultValue={mailbox.plusAddresses ? 'yes' : 'no'}
+        options={TAGS}
+        hint={`Like ${mailbox.localPart}+shop@${mailbox.domain}. Tags with an alias of their own work in any case.`}
       />
       <Choice
         label="Canary"

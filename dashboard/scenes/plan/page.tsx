@@ -53,6 +53,7 @@ interface Limits {
   readonly webhookEndpoints: number | null;
   readonly domains: number | null;
   readonly quotaBytesPerMailbox: number;
+  readonly aliasesPerMailbox: number;
   readonly apiRequestsPerMinute: number | null;
 }
 
@@ -71,6 +72,7 @@ function Limits({ limits, usage }: { readonly limits: Limits; readonly usage: Us
     ['Messages', messages.toLocaleString()],
     ['Storage', byteSize(storageBytes)],
     ['Storage per mailbox', `up to ${byteSize(limits.quotaBytesPerMailbox)}`],
+    ['Aliases per mailbox', upTo(limits.aliasesPerMailbox, 'not in this plan')],
     ['Webhook endpoints', upTo(limits.webhookEndpoints, 'not in this plan')],
     ['Custom domains', upTo(limits.domains, 'not in this plan')],
     ['API requests a minute', upTo(limits.apiRequestsPerMinute, 'none')],

@@ -2,6 +2,7 @@ import type { Sql } from '#db/database.ts';
 import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import type { MailboxStatus, SyncStatus } from '#domain/organizations/mailboxes.ts';
 import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
+import { lockingAddresses } from './address-locks.ts';
 
 export interface MailboxInsert {
   readonly id: string;
@@ -40,7 +41,7 @@ interface InsertedRow {
 
 /** Ordered by address, so that two groups that want the same addresses wait for each other in one direction only. */
 const INSERT = /* sql */ `
-  with made as (
+  with locked as materialized (${lockingAddresses('$5')}), made as (
     insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash,
         metadata, client_id, created_at, updated_at, purpose, sending_mode, messages_per_day,
         new_recipients_per_day, group_name, client_hash, expires_at, retention)
@@ -55,7 +56,10 @@ const INSERT = /* sql */ `
         as i(id, organization_id, local_part, domain, address, name, status, sync_status, token_hash, metadata,
              client_id, created_at, purpose, group_name, client_hash, expires_at, retention)
       join organizations o on o.id = i.organization_id
-     where not exists (select 1 from mailboxes gone where gone.address = i.address and gone.deleted_at > $13)
+     where (select count(locked) from locked) >= 0
+       and not exists (select 1 from mailboxes gone where gone.address = i.address and gone.deleted_at > $13)
+       and not exists (select from mailbox_alias a
+                        where a.address = i.address and (a.deleted_at is null or a.deleted_at > $13))
      order by i.address
         on conflict do nothing
     returning id, organization_id, sending_mode, messages_per_day, new_recipients_per_day
@@ -109,10 +113,12 @@ export async function insertMailboxes(
   );
 }
 
-/** Which of these addresses belonged to a mailbox that was deleted since. */
-export async function addressesDeletedSince(sql: Sql, addresses: readonly string[], since: Date): Promise<string[]> {
+/** Which of these addresses belonged to a mailbox that was deleted since, or are those of an alias. */
+export async function addressesTakenSince(sql: Sql, addresses: readonly string[], since: Date): Promise<string[]> {
   const rows = await sql.query<{ address: string }>(
-    `select address from mailboxes where address = any($1) and deleted_at > $2`,
+    `select address from mailboxes where address = any($1) and deleted_at > $2
+     union all
+     select address from mailbox_alias where address = any($1) and (deleted_at is null or deleted_at > $2)`,
     [addresses, since],
   );
   return rows.map(({ address }) => address);

@@ -1,12 +1,15 @@
 /** The tools of the MCP server. Made by `npm run generate`; do not edit. */
 
 export type ToolName =
+  | 'create_alias'
   | 'create_draft'
   | 'create_upload'
   | 'delete_draft'
   | 'delete_message'
+  | 'drop_alias'
   | 'forward_message'
   | 'get_mailbox'
+  | 'list_aliases'
   | 'list_drafts'
   | 'list_folders'
   | 'list_messages'
@@ -44,6 +47,48 @@ export interface ToolDefinition {
 
 export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
+    "name": "create_alias",
+    "title": "Create an alias",
+    "description": "Makes a further address of your mailbox, such as one for each service that you sign up with, which you can drop later. It is random, unless you choose the part before the @. Mail to it comes to your mailbox; replies to it leave from it.",
+    "readOnly": false,
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "note": {
+          "type": "string",
+          "description": "For whom it is, such as “for shop.example”."
+        },
+        "localPart": {
+          "type": "string",
+          "description": "Part before the @; default: a random one."
+        },
+        "senders": {
+          "type": "array",
+          "items": {
+            "type": "string"
+          },
+          "description": "Addresses and domains whose mail it takes; default: everybody."
+        },
+        "otherwise": {
+          "enum": [
+            "refuse",
+            "hold"
+          ],
+          "description": "What happens to mail of others; default: refuse."
+        },
+        "lockToFirst": {
+          "type": "boolean",
+          "description": "The first author who writes to it becomes its list of senders."
+        },
+        "expiresAt": {
+          "type": "string",
+          "description": "From then on it is refused, ISO 8601."
+        }
+      },
+      "additionalProperties": false
+    }
+  },
+  {
     "name": "create_draft",
     "title": "Save a draft",
     "description": "Saves a message without sending it. With inReplyTo it is a reply: recipients and subject are set, unless you give them.",
@@ -51,6 +96,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
     "inputSchema": {
       "type": "object",
       "properties": {
+        "from": {
+          "type": "string",
+          "description": "An alias of yours to write as; default: your address, of a reply the alias that the message came to."
+        },
         "to": {
           "anyOf": [
             {
@@ -229,6 +278,25 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
     }
   },
   {
+    "name": "drop_alias",
+    "title": "Drop an alias",
+    "description": "Mail to the address is refused from then on. You can only drop aliases that you made.",
+    "readOnly": false,
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "aliasId": {
+          "type": "string",
+          "description": "Id of an alias, als_…."
+        }
+      },
+      "required": [
+        "aliasId"
+      ],
+      "additionalProperties": false
+    }
+  },
+  {
     "name": "forward_message",
     "title": "Forward a message",
     "description": "Forwards a message: its text is quoted, and the whole message is attached. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided. If it was sent back with a comment, change it and send it with resubmits.",
@@ -288,6 +356,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
         "subject": {
           "type": "string",
           "description": "Default: Fwd: and its subject."
+        },
+        "from": {
+          "type": "string",
+          "description": "An alias of yours to write as; default: your address, of a reply the alias that the message came to."
         },
         "text": {
           "type": "string",
@@ -366,6 +438,28 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
     "inputSchema": {
       "type": "object",
       "properties": {},
+      "additionalProperties": false
+    }
+  },
+  {
+    "name": "list_aliases",
+    "title": "List your aliases",
+    "description": "Your further addresses, newest first: for whom each is, and who may write to it.",
+    "readOnly": true,
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "limit": {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 100,
+          "description": "Maximum number; default 20."
+        },
+        "cursor": {
+          "type": "string",
+          "description": "nextCursor of the previous page."
+        }
+      },
       "additionalProperties": false
     }
   },
@@ -692,6 +786,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "type": "string",
           "description": "Default: Re: and its subject."
         },
+        "from": {
+          "type": "string",
+          "description": "An alias of yours to write as; default: your address, of a reply the alias that the message came to."
+        },
         "text": {
           "type": "string",
           "description": "The text."
@@ -874,6 +972,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
         "subject": {
           "type": "string"
         },
+        "from": {
+          "type": "string",
+          "description": "An alias of yours to write as; default: your address, of a reply the alias that the message came to."
+        },
         "text": {
           "type": "string",
           "description": "The text."
@@ -954,6 +1056,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
         "draftId": {
           "type": "string",
           "description": "Id of a draft, drf_…."
+        },
+        "from": {
+          "type": "string",
+          "description": "An alias of yours to write as; default: your address, of a reply the alias that the message came to."
         },
         "to": {
           "anyOf": [

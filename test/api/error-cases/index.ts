@@ -4,6 +4,7 @@ import { newId } from '#core/platform/new-id.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { type ApiWorld, errorCode } from '#test/support/api-world.ts';
 import { accountCases } from './of-accounts.ts';
+import { aliasCases } from './of-aliases.ts';
 import { approvalCases } from './of-approvals.ts';
 import { fileCases } from './of-files.ts';
 import { draftCases, sendCases } from './of-sending.ts';
@@ -34,6 +35,12 @@ const listCases: Readonly<Record<string, Reach>> = Object.fromEntries(
 );
 
 export const errorCases: Readonly<Record<string, Reach>> = {
+  ...aliasCases,
+  async 'updateDomain conflict'(world) {
+    const id = await created(world, '/api/domains', world.organization, { name: 'unverified.example' });
+    const body = { catchAllMailboxId: world.organization.mailbox.id };
+    return world.call('PATCH', `/api/domains/${id}`, { as: world.organization.key, body });
+  },
   'createMailbox invalid_local_part': (world) =>
     world.call('POST', '/api/mailboxes', { as: world.organization.key, body: { localPart: 'postmaster' } }),
   async 'sendTestMail conflict'(world) {

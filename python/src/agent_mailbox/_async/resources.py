@@ -85,6 +85,7 @@ class AsyncMailboxes(AsyncResource):
         metadata: Mapping[str, str] | NotGiven = NOT_GIVEN,
         status: Literal["active", "suspended"] | NotGiven = NOT_GIVEN,
         unauthenticated_mail: Literal["junk", "inbox", "reject"] | NotGiven = NOT_GIVEN,
+        plus_addresses: bool | NotGiven = NOT_GIVEN,
         screening: Literal["off", "suspicious", "first_senders"] | None | NotGiven = NOT_GIVEN,
         carried_mail: Literal["off", "hold", "refuse"] | None | NotGiven = NOT_GIVEN,
         ask_after_reading_minutes: int | None | NotGiven = NOT_GIVEN,
@@ -102,6 +103,7 @@ class AsyncMailboxes(AsyncResource):
         metadata: Replaces all metadata.
         status: `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.
         unauthenticated_mail: What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+        plus_addresses: Whether mail to its address with any tag (`bot+tag@…`) reaches it. Tags with an alias of their own do in any case.
         screening: Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
         carried_mail: What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
         ask_after_reading_minutes: Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
@@ -110,7 +112,7 @@ class AsyncMailboxes(AsyncResource):
         canary: Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.
         sending_mode: `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
         """
-        request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "screening": screening, "carriedMail": carried_mail, "askAfterReadingMinutes": ask_after_reading_minutes, "expiresAt": expires_at, "retention": retention, "canary": canary, "sendingMode": sending_mode, "budgets": budgets})
+        request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "plusAddresses": plus_addresses, "screening": screening, "carriedMail": carried_mail, "askAfterReadingMinutes": ask_after_reading_minutes, "expiresAt": expires_at, "retention": retention, "canary": canary, "sendingMode": sending_mode, "budgets": budgets})
         return self._parse(m.Mailbox, await self._send(request))
 
     async def delete(
@@ -226,6 +228,84 @@ class AsyncMailbox(AsyncResource):
         """Settings for mail clients, for the mailbox token."""
         request = self._request("GET", "/api/mailbox/connection")
         return self._parse(m.MailConnection, await self._send(request))
+
+    def list_aliases(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+    ) -> AsyncPagedList[m.Alias]:
+        """List the aliases of a mailbox, newest first.
+
+        limit: Rows per page (default 50).
+        cursor: `nextCursor` of the previous page; opaque.
+        """
+        request = self._request("GET", "/api/mailbox/aliases", query={"limit": limit, "cursor": cursor})
+        return AsyncPagedList(self._transport, request, m.AliasList)
+
+    async def create_alias(
+        self,
+        *,
+        local_part: str | NotGiven = NOT_GIVEN,
+        tag: str | NotGiven = NOT_GIVEN,
+        domain: str | NotGiven = NOT_GIVEN,
+        note: str | NotGiven = NOT_GIVEN,
+        senders: Sequence[str] | NotGiven = NOT_GIVEN,
+        otherwise: Literal["refuse", "hold"] | NotGiven = NOT_GIVEN,
+        lock_to_first: bool | NotGiven = NOT_GIVEN,
+        folder: str | None | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> m.Alias:
+        """Create an alias of a mailbox.
+
+        local_part: Part before the @. Default: a random one that nobody can guess. A token of the mailbox may not choose one that looks official, such as `billing`.
+        tag: Instead of localPart: the address of the mailbox with this tag, as `bot+tag@…`.
+        domain: That of the instance, or a verified one of the organization. Default: that of the mailbox.
+        note: What it is for, such as the service that it was given to.
+        senders: Addresses and domains (their subdomains included) whose mail it takes; empty: everybody. An author counts if SPF, DKIM or DMARC proves that the mail is theirs.
+        otherwise: Mail of others: `refuse` answers it with 550; `hold` keeps it until a member decides.
+        lock_to_first: The first proven author who writes to it becomes its list of senders.
+        folder: Where its mail is filed; null: INBOX.
+        enabled: Whether it takes mail; otherwise it is answered 550.
+        expires_at: In the future: it is answered 550 from then on. Null: never.
+        """
+        request = self._request("POST", "/api/mailbox/aliases", body={"localPart": local_part, "tag": tag, "domain": domain, "note": note, "senders": senders, "otherwise": otherwise, "lockToFirst": lock_to_first, "folder": folder, "enabled": enabled, "expiresAt": expires_at}, idempotency_key=idempotency_key)
+        return self._parse(m.Alias, await self._send(request))
+
+    async def update_alias(
+        self,
+        attachment_id: str,
+        *,
+        note: str | NotGiven = NOT_GIVEN,
+        senders: Sequence[str] | NotGiven = NOT_GIVEN,
+        otherwise: Literal["refuse", "hold"] | NotGiven = NOT_GIVEN,
+        lock_to_first: bool | NotGiven = NOT_GIVEN,
+        folder: str | None | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+    ) -> m.Alias:
+        """Change an alias.
+
+        note: What it is for, such as the service that it was given to.
+        senders: Addresses and domains (their subdomains included) whose mail it takes; empty: everybody. An author counts if SPF, DKIM or DMARC proves that the mail is theirs.
+        otherwise: Mail of others: `refuse` answers it with 550; `hold` keeps it until a member decides.
+        lock_to_first: The first proven author who writes to it becomes its list of senders.
+        folder: Where its mail is filed; null: INBOX.
+        enabled: Whether it takes mail; otherwise it is answered 550.
+        expires_at: In the future: it is answered 550 from then on. Null: never.
+        """
+        request = self._request("PATCH", "/api/mailbox/aliases/{aid}", (attachment_id,), body={"note": note, "senders": senders, "otherwise": otherwise, "lockToFirst": lock_to_first, "folder": folder, "enabled": enabled, "expiresAt": expires_at})
+        return self._parse(m.Alias, await self._send(request))
+
+    async def drop_alias(
+        self,
+        attachment_id: str,
+    ) -> None:
+        """Drop an alias."""
+        request = self._request("DELETE", "/api/mailbox/aliases/{aid}", (attachment_id,))
+        await self._send(request)
 
     def search_messages(
         self,
@@ -346,6 +426,7 @@ class AsyncMailbox(AsyncResource):
         to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        from_: str | NotGiven = NOT_GIVEN,
         reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
@@ -362,6 +443,7 @@ class AsyncMailbox(AsyncResource):
         to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
         cc: Copies.
         bcc: Recipients that the others do not see.
+        from_: The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.
         reply_to: Address for replies, instead of the mailbox.
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
@@ -369,7 +451,7 @@ class AsyncMailbox(AsyncResource):
         resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "from": from_, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -495,6 +577,7 @@ class AsyncMailbox(AsyncResource):
         cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
+        from_: str | NotGiven = NOT_GIVEN,
         reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
@@ -512,6 +595,7 @@ class AsyncMailbox(AsyncResource):
         cc: Further copies.
         bcc: Recipients that the others do not see.
         subject: Default: `Re:` and the subject of the message.
+        from_: The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.
         reply_to: Address for replies, instead of the mailbox.
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
@@ -519,7 +603,7 @@ class AsyncMailbox(AsyncResource):
         resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages/{mid}/reply", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages/{mid}/reply", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "from": from_, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -535,6 +619,7 @@ class AsyncMailbox(AsyncResource):
         cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
+        from_: str | NotGiven = NOT_GIVEN,
         reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
@@ -552,6 +637,7 @@ class AsyncMailbox(AsyncResource):
         cc: Further copies.
         bcc: Recipients that the others do not see.
         subject: Default: `Re:` and the subject of the message.
+        from_: The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.
         reply_to: Address for replies, instead of the mailbox.
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
@@ -559,7 +645,7 @@ class AsyncMailbox(AsyncResource):
         resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages/{mid}/reply-all", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages/{mid}/reply-all", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "from": from_, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -575,6 +661,7 @@ class AsyncMailbox(AsyncResource):
         cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
+        from_: str | NotGiven = NOT_GIVEN,
         reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
@@ -592,6 +679,7 @@ class AsyncMailbox(AsyncResource):
         cc: Copies.
         bcc: Recipients that the others do not see.
         subject: Default: `Fwd:` and the subject of the message.
+        from_: The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.
         reply_to: Address for replies, instead of the mailbox.
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
@@ -599,7 +687,7 @@ class AsyncMailbox(AsyncResource):
         resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages/{mid}/forward", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages/{mid}/forward", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "from": from_, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -632,6 +720,7 @@ class AsyncMailbox(AsyncResource):
     async def create_draft(
         self,
         *,
+        from_: str | NotGiven = NOT_GIVEN,
         to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
@@ -650,6 +739,7 @@ class AsyncMailbox(AsyncResource):
     ) -> m.CreatedDraft:
         """Save a new draft.
 
+        from_: The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.
         to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
         cc: Copies.
         bcc: Recipients that the others do not see.
@@ -661,7 +751,7 @@ class AsyncMailbox(AsyncResource):
         reply_all: With inReplyTo; `false`: addressed to the sender only. Default: true.
         client_id: Your own id of the draft. As long as that is a draft, creating the same one again is answered 200 with the first one, and another one with the id is a conflict.
         """
-        request = self._request("POST", "/api/mailbox/drafts", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "attachments": attachments, "labels": labels, "headers": headers, "text": text, "html": html, "sendAt": send_at, "inReplyTo": in_reply_to, "replyAll": reply_all, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/drafts", body={"from": from_, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "attachments": attachments, "labels": labels, "headers": headers, "text": text, "html": html, "sendAt": send_at, "inReplyTo": in_reply_to, "replyAll": reply_all, "clientId": client_id}, idempotency_key=idempotency_key)
         return self._parse(m.CreatedDraft, await self._send(request))
 
     async def get_draft(
@@ -676,6 +766,7 @@ class AsyncMailbox(AsyncResource):
         self,
         draft_id: str,
         *,
+        from_: str | NotGiven = NOT_GIVEN,
         to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
@@ -690,6 +781,7 @@ class AsyncMailbox(AsyncResource):
     ) -> m.Draft:
         """Save a draft again.
 
+        from_: The address of the mailbox, or one of its aliases, to write as. Default: the address of the mailbox; of a reply: the alias that the message came to.
         to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
         cc: Copies.
         bcc: Recipients that the others do not see.
@@ -698,7 +790,7 @@ class AsyncMailbox(AsyncResource):
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
         """
-        request = self._request("PATCH", "/api/mailbox/drafts/{did}", (draft_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "attachments": attachments, "labels": labels, "headers": headers, "text": text, "html": html, "sendAt": send_at})
+        request = self._request("PATCH", "/api/mailbox/drafts/{did}", (draft_id,), body={"from": from_, "to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "attachments": attachments, "labels": labels, "headers": headers, "text": text, "html": html, "sendAt": send_at})
         return self._parse(m.Draft, await self._send(request))
 
     async def delete_draft(
@@ -1430,6 +1522,19 @@ class AsyncDomains(AsyncResource):
         request = self._request("GET", "/api/domains/{id}", (id,))
         return self._parse(m.Domain, await self._send(request))
 
+    async def update(
+        self,
+        id: str,
+        *,
+        catch_all_mailbox_id: str | None,
+    ) -> m.Domain:
+        """Set the catch-all of a domain.
+
+        catch_all_mailbox_id: A mailbox of the organization; null: mail to unknown addresses is refused.
+        """
+        request = self._request("PATCH", "/api/domains/{id}", (id,), body={"catchAllMailboxId": catch_all_mailbox_id})
+        return self._parse(m.Domain, await self._send(request))
+
     async def delete(
         self,
         id: str,
@@ -1634,7 +1739,7 @@ class AsyncOrganization(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
-        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.exported", "mailbox.mail_imported", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
+        action: Literal["alias.created", "alias.deleted", "alias.locked", "alias.updated", "api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.catch_all_changed", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.exported", "mailbox.mail_imported", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
         actor_id: str | NotGiven = NOT_GIVEN,
         target_id: str | NotGiven = NOT_GIVEN,
         since: datetime | str | NotGiven = NOT_GIVEN,
