@@ -2,11 +2,13 @@
 
 import { startCertificateOrders } from '#core/certificates/acme-orders.ts';
 import { startDkimUpkeep } from '#core/mailboxes/dkim-upkeep.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { startChallengeServer } from '#core/process/challenge-server.ts';
 import { runPart } from '#core/process/run-part.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { mcpHttp } from '#mcp/http.ts';
+import { startDeskNotices } from '#sending/notices/desk-notices.ts';
 import { startOutboundSweep } from '#sending/submit/start-outbound.ts';
 import { startApi } from './start.ts';
 
@@ -28,6 +30,7 @@ await runPart({
       startDispatcher(services, temporal),
       startOutboundSweep(services, temporal),
       startDkimUpkeep(services),
+      startDeskNotices(services, (notices) => sendNotices(services, temporal, notices)),
       startCertificateOrders(services),
       await startChallengeServer(services),
     );

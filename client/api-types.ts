@@ -943,6 +943,16 @@ export interface DeviceSignIn {
   readonly intervalSeconds: number;
 }
 
+/** One mail a day with what waits, outgoing and incoming; none if nothing does. Null: at 8:00 UTC, and only if incoming mail waits that you are not notified of at once. */
+export interface DigestSchedule {
+  /** As IANA names it, such as `Europe/Berlin`. */
+  readonly timeZone: string;
+  /** Of the day there. */
+  readonly hour: number;
+  /** `weekdays`: Monday to Friday. */
+  readonly days: 'daily' | 'weekdays';
+}
+
 export interface DkimResult {
   readonly result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror';
   readonly signatures: readonly DkimSignature[];
@@ -1129,7 +1139,7 @@ export interface DraftSummary {
   readonly updatedAt: string;
 }
 
-/** When the members of a rule are on duty; null: always. */
+/** Hours of chosen days in a time zone: of duty, null for always; or quiet ones. */
 export interface DutyHours {
   /** As IANA names it, such as `Europe/Berlin`. */
   readonly timeZone: string;
@@ -2192,7 +2202,7 @@ export interface MemberList {
 
 export interface MemberNotice {
   readonly id: string;
-  readonly kind: 'webhook_failing' | 'webhook_suspended' | 'role_mail' | 'invitation' | 'approval_request' | 'approval_reminder' | 'approval_expired' | 'chat_test' | 'password_reset' | 'password_changed' | 'canary_sent';
+  readonly kind: 'webhook_failing' | 'webhook_suspended' | 'role_mail' | 'invitation' | 'approval_request' | 'approval_reminder' | 'approval_expired' | 'chat_test' | 'password_reset' | 'password_changed' | 'canary_sent' | 'held_mail' | 'desk_digest';
   /** `chat`: the chat webhook of a member. */
   readonly channel: 'mail' | 'chat';
   /** Id of the object it is about. */
@@ -2723,12 +2733,21 @@ export interface NotDelivered {
 export interface NoticeSettings {
   /** When mail about held messages is sent to you. `at_once` (default): the first at once, further ones within 5 minutes together; `hourly`: together at full hours, UTC; `none`. */
   readonly approvals: 'at_once' | 'hourly' | 'none';
+  /** When mail about held incoming mail is sent to you. `digest` (default): in the digest; `at_once`: all of the last minutes together, at most every 15 minutes and 12 times a day; `none`. */
+  readonly incoming: 'at_once' | 'digest' | 'none';
+  readonly digest: DigestSchedule | null;
+  readonly quietHours: DutyHours | null;
   readonly chat: ChatWebhook | null;
 }
 
+/** What is omitted does not change. */
 export interface NoticeSettingsChange {
   /** When mail about held messages is sent to you. `at_once` (default): the first at once, further ones within 5 minutes together; `hourly`: together at full hours, UTC; `none`. */
   readonly approvals: 'at_once' | 'hourly' | 'none';
+  /** When mail about held incoming mail is sent to you. `digest` (default): in the digest; `at_once`: all of the last minutes together, at most every 15 minutes and 12 times a day; `none`. */
+  readonly incoming?: 'at_once' | 'digest' | 'none';
+  readonly digest?: DigestSchedule | null;
+  readonly quietHours?: DutyHours | null;
   readonly chat?: NewChatWebhook | null;
 }
 

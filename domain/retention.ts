@@ -177,6 +177,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('recoveries', 'recoveries', `${days(DELIVERY_RETENTION_DAYS)} after their end`),
   kept('member_notices', 'notices', `${days(MEMBER_NOTICE_RETENTION_DAYS)} after they were sent or given up`),
   kept('member_notice_settings', 'owner', 'as the membership'),
+  kept('member_desk_notice', 'owner', 'as the membership'),
   kept('approval_notices', 'notices', 'as the notice'),
   kept('approval_notice_items', 'notices', 'as the notice'),
   kept(

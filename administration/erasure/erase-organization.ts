@@ -33,6 +33,7 @@ const STEPS: readonly Step[] = [
   ['approval_notices', OF],
   ['member_notices', OF],
   ['member_notice_settings', OF],
+  ['member_desk_notice', OF],
   ['role_mail', OF],
   ['domain_report', OF],
   ['mail_refusal', OF],

@@ -21,33 +21,13 @@ import {
   type DutyHours as Hours,
   isTimeZone,
 } from '#domain/sending/decision-rules.ts';
+import { DutyHours } from './hours.ts';
 
 const Id = Type.String({ pattern: idPattern('decisionRule'), description: 'Id of the rule.' });
 const MemberId = Type.String({ pattern: idPattern('member') });
 const RECIPIENT_MAX_CHARACTERS = 254;
 /** An address, or a domain with a dot; ASCII, as recipients are compared. */
 const RECIPIENT = '^(?:[\\x21-\\x3f\\x41-\\x7e]+@)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?\\.[A-Za-z0-9-]+$';
-const TIME = '^(?:[01][0-9]|2[0-3]):[0-5][0-9]$';
-const TIME_ZONE_MAX_CHARACTERS = 64;
-
-const DutyHours = closed(
-  {
-    timeZone: Type.String({
-      minLength: 1,
-      maxLength: TIME_ZONE_MAX_CHARACTERS,
-      pattern: '^[A-Za-z0-9_+/-]+$',
-      description: 'As IANA names it, such as `Europe/Berlin`.',
-    }),
-    days: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
-      minItems: 1,
-      maxItems: 7,
-      description: 'Days on which the hours begin: 1 is Monday, 7 Sunday.',
-    }),
-    from: Type.String({ pattern: TIME, description: 'Such as `08:00`.' }),
-    to: Type.String({ pattern: TIME, description: 'The end, which is not included. Before `from`: on the next day.' }),
-  },
-  { title: 'DutyHours', description: 'When the members of a rule are on duty; null: always.' },
-);
 
 const fields = {
   mailboxGroup: nullable({ ...MailboxGroup, description: 'Only messages of mailboxes of this group; null: of all.' }),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { DutyHours, TimeZone } from '#api/decision-rules/hours.ts';
 import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import {
@@ -19,6 +20,15 @@ import {
   CHAT_FORMS,
   CHAT_URL_MAX_CHARACTERS,
 } from '#domain/sending/approval-notices.ts';
+import type { DutyHours as Hours } from '#domain/sending/decision-rules.ts';
+import {
+  DIGEST_DAYS,
+  DIGEST_DEFAULT,
+  INCOMING_MAIL_DEFAULT,
+  INCOMING_MAIL_MODES,
+  INCOMING_NOTICE_EVERY_MS,
+  INCOMING_NOTICES_PER_DAY,
+} from '#domain/sending/desk-notices.ts';
 
 const tag = 'Sessions';
 const path = '/api/sessions/current/notices';
@@ -26,11 +36,28 @@ const path = '/api/sessions/current/notices';
 const Approvals = Type.Enum(APPROVAL_MAIL_MODES, {
   description: `When mail about held messages is sent to you. \`at_once\` (default): the first at once, further ones within ${APPROVAL_DIGEST_MS / 60_000} minutes together; \`hourly\`: together at full hours, UTC; \`none\`.`,
 });
+const Incoming = Type.Enum(INCOMING_MAIL_MODES, {
+  description: `When mail about held incoming mail is sent to you. \`digest\` (default): in the digest; \`at_once\`: all of the last minutes together, at most every ${INCOMING_NOTICE_EVERY_MS / 60_000} minutes and ${INCOMING_NOTICES_PER_DAY} times a day; \`none\`.`,
+});
+const Digest = closed(
+  {
+    timeZone: TimeZone,
+    hour: Type.Integer({ minimum: 0, maximum: 23, description: 'Of the day there.' }),
+    days: Type.Enum(DIGEST_DAYS, { description: '`weekdays`: Monday to Friday.' }),
+  },
+  {
+    title: 'DigestSchedule',
+    description: `One mail a day with what waits, outgoing and incoming; none if nothing does. Null: at ${DIGEST_DEFAULT.hour}:00 ${DIGEST_DEFAULT.timeZone}, and only if incoming mail waits that you are not notified of at once.`,
+  },
+);
 const Form = Type.Enum(CHAT_FORMS, { description: 'The kind of incoming webhook: Slack or Teams.' });
 
 const NoticeSettings = closed(
   {
     approvals: Approvals,
+    incoming: Incoming,
+    digest: nullable(Digest),
+    quietHours: nullable(DutyHours),
     chat: nullable(
       closed(
         {
@@ -57,6 +84,9 @@ const NoticeSettings = closed(
 const NoticeSettingsChange = closed(
   {
     approvals: Approvals,
+    incoming: Type.Optional(Incoming),
+    digest: Type.Optional(nullable(Digest)),
+    quietHours: Type.Optional(nullable(DutyHours)),
     chat: Type.Optional(
       nullable(
         closed(
@@ -76,13 +106,29 @@ const NoticeSettingsChange = closed(
       ),
     ),
   },
-  { title: 'NoticeSettingsChange' },
+  { title: 'NoticeSettingsChange', description: 'What is omitted does not change.' },
 );
 
 const ChatTest = closed({ noticeId: Type.String({ pattern: idPattern('notice') }) }, { title: 'ChatTest' });
 
-const present = ({ approvals, chat }: NoticeSettingsView): Static<typeof NoticeSettings> => ({
+const hoursOf = ({ timeZone, days, from, to }: Hours): Static<typeof DutyHours> => ({
+  timeZone,
+  days: [...days],
+  from,
+  to,
+});
+
+const present = ({
   approvals,
+  incoming,
+  digest,
+  quietHours,
+  chat,
+}: NoticeSettingsView): Static<typeof NoticeSettings> => ({
+  approvals,
+  incoming,
+  digest: digest === null ? null : { timeZone: digest.timeZone, hour: digest.hour, days: digest.days },
+  quietHours: quietHours === null ? null : hoursOf(quietHours),
   chat:
     chat === null
       ? null
@@ -98,6 +144,9 @@ const present = ({ approvals, chat }: NoticeSettingsView): Static<typeof NoticeS
 
 const example = {
   approvals: APPROVAL_MAIL_DEFAULT,
+  incoming: INCOMING_MAIL_DEFAULT,
+  digest: { timeZone: 'Europe/Berlin', hour: 8, days: 'weekdays' },
+  quietHours: { timeZone: 'Europe/Berlin', days: [1, 2, 3, 4, 5, 6, 7], from: '20:00', to: '07:00' },
   chat: {
     form: 'slack',
     host: 'hooks.slack.com',
@@ -133,6 +182,8 @@ export const noticeSettingsRoutes: readonly Route[] = [
     withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Choose how you are notified of mail that waits for approval',
+    description:
+      'In `quietHours` no mail about held mail is sent to you: it waits, and comes as one when they end. Chats go on, and so does the time after which a rule asks every member.',
     auth: { role: 'member' },
     body: NoticeSettingsChange,
     bodyExample: { approvals: 'hourly', chat: { form: 'slack', url: 'https://hooks.slack.com/services/T0/B0/secret' } },
@@ -140,8 +191,8 @@ export const noticeSettingsRoutes: readonly Route[] = [
     errors: ['invalid_url', 'unresolvable_destination', 'unsafe_destination'],
     async handler({ services, organization, principal, caller, body }) {
       const member = memberOf(organization.id, principal);
-      const { approvals, chat } = body;
-      await changeNoticeSettings(services, member, { approvals, ...(chat === undefined ? {} : { chat }) }, caller);
+      const { chat, ...mail } = body;
+      await changeNoticeSettings(services, member, { ...mail, ...(chat === undefined ? {} : { chat }) }, caller);
       return { status: 200, body: present(await noticeSettings(services.db, member)) };
     },
   }),

@@ -57,6 +57,7 @@ import { Migration20261128003100_mailbox_moves } from './Migration20261128003100
 import { Migration20261128003500_lane_offers } from './Migration20261128003500_lane_offers.ts';
 import { Migration20261128003600_carried_facts } from './Migration20261128003600_carried_facts.ts';
 import { Migration20261128003300_aliases } from './Migration20261128003300_aliases.ts';
+import { Migration20261128003400_desk_notices } from './Migration20261128003400_desk_notices.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -119,4 +120,5 @@ export const migrations = [
   Migration20261128003500_lane_offers,
   Migration20261128003600_carried_facts,
   Migration20261128003300_aliases,
+  Migration20261128003400_desk_notices,
 ];

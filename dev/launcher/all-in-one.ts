@@ -20,6 +20,7 @@ import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { startMail } from '#mail/start.ts';
 import { readCertificate } from '#mail/tls.ts';
 import { mcpHttp } from '#mcp/http.ts';
+import { startDeskNotices } from '#sending/notices/desk-notices.ts';
 import { startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
 import { installTemporalRuntime, startWorker } from '#worker/start.ts';
 import type { ListenerName } from './service-file.ts';
@@ -63,6 +64,8 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('sweep of outgoing mail', () => outboundSweep.close());
   const dkimUpkeep = startDkimUpkeep(services);
   life.onStop('upkeep of DKIM keys', () => dkimUpkeep.close());
+  const deskNotices = startDeskNotices(services, (notices) => sendNotices(services, temporal, notices));
+  life.onStop('notices of the desk', () => deskNotices.close());
   const challenges = await startChallengeServer(services);
   life.onStop('listener for challenges', () => challenges.close());
   const certificateOrders = startCertificateOrders(services);

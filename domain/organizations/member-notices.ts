@@ -6,6 +6,7 @@
  *      └─refused for good, or two days are over──▶ failed
  */
 import { APPROVAL_NOTICE_KINDS } from '#domain/sending/approval-notices.ts';
+import { DESK_NOTICE_KINDS } from '#domain/sending/desk-notices.ts';
 
 export const MEMBER_NOTICE_KINDS = [
   'webhook_failing',
@@ -17,6 +18,7 @@ export const MEMBER_NOTICE_KINDS = [
   'password_reset',
   'password_changed',
   'canary_sent',
+  ...DESK_NOTICE_KINDS,
 ] as const;
 export type MemberNoticeKind = (typeof MEMBER_NOTICE_KINDS)[number];
 

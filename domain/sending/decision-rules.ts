@@ -133,25 +133,38 @@ export function mayAllowAhead(
     );
 }
 
-const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+const MINUTE_MS = 60_000;
 
-/** The day of the week (1 is Monday) and the minute of the day, there. */
-function localMinute(timeZone: string, nowMs: number): { readonly day: number; readonly minute: number } {
+interface LocalMoment {
+  /** The day of the week: 1 is Monday, 7 Sunday. */
+  readonly day: number;
+  /** Of the day. */
+  readonly minute: number;
+  /** What the clock there shows, to the minute, as milliseconds since 1970 if it were UTC. */
+  readonly wallMs: number;
+}
+
+/** What calendar and clock of a time zone show. */
+export function localMoment(timeZone: string, atMs: number): LocalMoment {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone,
-    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
     hour: '2-digit',
     minute: '2-digit',
     hourCycle: 'h23',
-  }).formatToParts(nowMs);
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
-  return { day: WEEKDAYS.indexOf(part('weekday')) + 1, minute: Number(part('hour')) * 60 + Number(part('minute')) };
+  }).formatToParts(atMs);
+  const part = (type: string) => Number(parts.find((each) => each.type === type)?.value);
+  const minute = part('hour') * 60 + part('minute');
+  const wallMs = Date.UTC(part('year'), part('month') - 1, part('day')) + minute * MINUTE_MS;
+  return { day: new Date(wallMs).getUTCDay() || 7, minute, wallMs };
 }
 
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
 
 export function isOnDuty({ timeZone, days, from, to }: DutyHours, nowMs: number): boolean {
-  const { day, minute } = localMinute(timeZone, nowMs);
+  const { day, minute } = localMoment(timeZone, nowMs);
   const [start, end] = [minuteOf(from), minuteOf(to)];
   if (start < end) return days.includes(day) && minute >= start && minute < end;
   const before = day === 1 ? 7 : day - 1;

@@ -18,6 +18,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['webhook_endpoints', 'webhook_signing_key', 'webhook_receiver', 'received_request'],
   ...['events', 'deliveries', 'delivery_attempts', 'delivery_allowances', 'recoveries'],
   ...['member_notices', 'member_notice_settings', 'approval_notices', 'approval_notice_items', 'approval_links'],
+  'member_desk_notice',
   ...['totp_factor', 'recovery_code', 'sign_in_challenges', 'passkeys', 'passkey_ceremonies'],
   ...['password_resets', 'device_sign_ins', 'oauth_requests', 'oauth_clients', 'oauth_grants', 'oauth_tokens'],
   ...['public_address', 'role_mail', 'domain_report'],

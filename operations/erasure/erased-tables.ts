@@ -102,6 +102,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   recoveries: ofMailbox(IDS),
   member_notices: ALL,
   member_notice_settings: ofOrganization(ACCOUNTS),
+  member_desk_notice: ofOrganization(ACCOUNTS),
   approval_notices: ALL,
   approval_notice_items: ALL,
   approval_links: ALL,

@@ -170,7 +170,7 @@ const LINE_MAX_CHARACTERS = 200;
 const RECIPIENTS_SHOWN = 10;
 
 /** Words of others, shortened, on one line. */
-const shownLine = (text: string): string => {
+export const shownLine = (text: string): string => {
   const line = oneLine(text.replace(HIDDEN_CHARACTERS, ''));
   return line.length > LINE_MAX_CHARACTERS ? `${line.slice(0, LINE_MAX_CHARACTERS)}…` : line;
 };
@@ -189,7 +189,7 @@ interface DescribedRequest {
 }
 
 /** A domain that is not ASCII may look like another one, so it is shown as DNS has it too. */
-function shownAddress(address: string): string {
+export function shownAddress(address: string): string {
   const ascii = withAsciiDomain(address);
   return shownLine(ascii === address ? address : `${address} (${ascii})`);
 }

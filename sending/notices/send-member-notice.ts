@@ -8,6 +8,7 @@ import { isHostedAddress } from '#core/mailboxes/domains.ts';
 import { approvalNoticeSeconds, noticesTotal } from '#core/platform/log/metrics.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { findRoleMail } from '#db/queries/mailboxes/role-mail.ts';
+import { postponeNotice, quietHoursOf } from '#db/queries/notices/desk-notices.ts';
 import {
   beginNoticeAttempt,
   findMemberNotice,
@@ -22,6 +23,7 @@ import {
   type MemberNoticeState,
 } from '#domain/organizations/member-notices.ts';
 import { isApprovalNotice } from '#domain/sending/approval-notices.ts';
+import { isDeskNotice, quietUntilMs } from '#domain/sending/desk-notices.ts';
 import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/sending/outbound.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import type { RoundControl } from '#sending/attempt/attempt-message.ts';
@@ -34,6 +36,7 @@ import { signMessage } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
 import { dueAtMs, type WrittenNotice, writeApprovalMail } from './approval-mail.ts';
 import { sendToChat } from './chat-message.ts';
+import { writeDeskMail } from './desk-mail.ts';
 import { writePasswordResetMail } from './password-reset-mail.ts';
 
 const DONE: MemberNoticeProgress = { nextAtMs: null };
@@ -76,6 +79,8 @@ async function attemptNotice(
   if (notice === undefined || notice.state !== 'waiting') return DONE;
   const dueMs = isApprovalNotice(notice.kind) ? await dueAtMs(services, noticeId) : undefined;
   if (dueMs !== undefined && dueMs > services.now()) return { nextAtMs: dueMs };
+  const quietMs = await quietUntil(services, notice);
+  if (quietMs !== undefined) return { nextAtMs: quietMs };
   if (!(await recordingWorks(services, mayBegin))) return { nextAtMs: services.now() };
   // A write: if it fails, the outcome could not be recorded either, so nothing is sent.
   if (!(await beginNoticeAttempt(services.db, notice, new Date(services.now())))) return DONE;
@@ -101,6 +106,18 @@ async function attemptNotice(
   return over ? DONE : { nextAtMs: next.getTime() };
 }
 
+/**
+ * Mail about held mail waits for the end of the member's quiet hours, and collects more until then. Chats are not for one
+ * person, and go on.
+ */
+async function quietUntil({ db, now }: SendingServices, notice: MemberNoticeRow): Promise<number | undefined> {
+  const { id, kind, channel } = notice;
+  if (channel !== 'mail' || !(isApprovalNotice(kind) || isDeskNotice(kind))) return undefined;
+  const untilMs = quietUntilMs((await quietHoursOf(db, id)) ?? null, now());
+  if (untilMs !== undefined) await postponeNotice(db, id, new Date(untilMs));
+  return untilMs;
+}
+
 interface NoticeResult extends Pick<RecipientResult, 'kind' | 'reply'> {
   /** It was written in the transaction of its subject. */
   readonly recorded?: boolean;
@@ -120,10 +137,12 @@ async function attempt(
   const { kind } = notice;
   if (kind === 'invitation') return attemptInvitation(services, transport, notice);
   if (notice.channel === 'chat') return (await sendToChat(services, chat, notice)) ?? DROPPED;
-  if (isApprovalNotice(kind) || kind === 'password_reset') {
+  if (isApprovalNotice(kind) || isDeskNotice(kind) || kind === 'password_reset') {
     const written = isApprovalNotice(kind)
       ? await writeApprovalMail(services, notice, kind)
-      : await writePasswordResetMail(services, notice);
+      : isDeskNotice(kind)
+        ? await writeDeskMail(services, notice, kind)
+        : await writePasswordResetMail(services, notice);
     if (written === undefined) return DROPPED;
     const texted = { ...notice, ...written };
     // A notice with a credential is never put into a mailbox of this instance, whatever the domain of its address.

@@ -250,10 +250,13 @@ describe('a mail about held messages', () => {
   test('comes at full hours, or not at all, as each member chooses', async () => {
     const of = await world.newOrganization('free');
     const hourly = await choose(of.admin, { approvals: 'hourly' });
-    assert.deepEqual([hourly.status, hourly.body], [200, { approvals: 'hourly', chat: null }]);
+    assert.deepEqual(
+      [hourly.status, hourly.body],
+      [200, { approvals: 'hourly', incoming: 'digest', digest: null, quietHours: null, chat: null }],
+    );
     assert.equal((await choose(of.member, { approvals: 'none' })).status, 200);
     const shown = await world.call('GET', '/api/sessions/current/notices', { as: of.owner.session });
-    assert.deepEqual(shown.body, { approvals: 'at_once', chat: null });
+    assert.deepEqual([at(shown.body, 'approvals'), at(shown.body, 'chat')], ['at_once', null]);
     await hold(of);
     const due = await sendDue(of);
     const counts = () => [of.owner, of.admin, of.member].map(({ email }) => mailsTo(email).length);

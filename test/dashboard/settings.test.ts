@@ -159,6 +159,21 @@ test('a person chooses how to be notified, and sees what was sent', async () => 
   await page.getByRole('radio', { name: 'Every hour' }).check();
   const settings = () => world.call('GET', '/api/sessions/current/notices', { as: organization.owner.session });
   await waitUntil('the choice', async () => at((await settings()).body, 'approvals') === 'hourly');
+  const incoming = page.getByRole('group', { name: 'Mail to you about held incoming mail' });
+  await incoming.getByRole('radio', { name: 'At once' }).check();
+  const digest = page.getByRole('form', { name: 'Digest' });
+  await digest.getByLabel('Days').selectOption('weekdays');
+  await digest.getByLabel('Hour').selectOption('7');
+  await digest.getByRole('button', { name: 'Save the digest' }).click();
+  const quiet = page.getByRole('form', { name: 'Quiet hours' });
+  await quiet.getByLabel('Days on which they begin').selectOption('daily');
+  await quiet.getByLabel('From').fill('21:30');
+  await quiet.getByRole('button', { name: 'Save the quiet hours' }).click();
+  await waitUntil('the times', async () => {
+    const { body } = await settings();
+    return at(body, 'digest', 'hour') === 7 && at(body, 'quietHours', 'from') === '21:30';
+  });
+  assert.equal(at((await settings()).body, 'incoming'), 'at_once');
   await page.getByLabel('Address of the incoming webhook').fill('https://10.0.0.1/hook');
   await page.getByRole('button', { name: 'Add' }).click();
   await page.getByRole('form', { name: 'Message in a chat' }).locator('[aria-invalid], [role=alert]').first().waitFor();

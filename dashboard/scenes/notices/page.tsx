@@ -11,6 +11,7 @@ import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import { type State, StateBadge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import { aboutField, Problem } from '../../problem.ts';
+import { Hours } from './hours.tsx';
 import {
   type ApprovalMail,
   type ChatForm,
@@ -116,7 +117,7 @@ function MySettings() {
   const settings = useQuery(noticeSettingsQuery);
   return (
     <Section
-      title="When a message waits for approval"
+      title="When a message waits for a decision"
       note="Only for you, in this organization."
       className="grid max-w-2xl gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -124,7 +125,9 @@ function MySettings() {
         {(data) => (
           <>
             <Mail settings={data} />
+            <Incoming settings={data} />
             <Chat settings={data} />
+            <Hours settings={data} />
           </>
         )}
       </Loaded>
@@ -137,7 +140,7 @@ function Mail({ settings }: { readonly settings: NoticeSettings }) {
   const shown = change.isPending ? change.variables.approvals : settings.approvals;
   return (
     <fieldset className="grid gap-2">
-      <legend className="mb-1 font-medium">Mail to you</legend>
+      <legend className="mb-1 font-medium">Mail to you about messages to approve</legend>
       <ProblemNote error={change.error} />
       {MODES.map(([mode, title, sentence]) => (
         <Tick
@@ -147,6 +150,37 @@ function Mail({ settings }: { readonly settings: NoticeSettings }) {
           checked={shown === mode}
           disabled={change.isPending}
           onChange={() => change.mutate({ approvals: mode })}
+        >
+          <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
+        </Tick>
+      ))}
+    </fieldset>
+  );
+}
+
+const INCOMING: readonly (readonly [NoticeSettings['incoming'], string, string])[] = [
+  ['at_once', 'At once', 'All of the last minutes as one mail, some times a day at most.'],
+  ['digest', 'In the digest', 'One mail a day while some waits.'],
+  ['none', 'No mail', 'You check the Held mail page yourself.'],
+];
+
+function Incoming({ settings }: { readonly settings: NoticeSettings }) {
+  const change = useChangeNoticeSettings();
+  const { approvals } = settings;
+  const shown =
+    change.variables?.incoming !== undefined && change.isPending ? change.variables.incoming : settings.incoming;
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-1 font-medium">Mail to you about held incoming mail</legend>
+      <ProblemNote error={change.error} />
+      {INCOMING.map(([mode, title, sentence]) => (
+        <Tick
+          key={mode}
+          type="radio"
+          name="incoming"
+          checked={shown === mode}
+          disabled={change.isPending}
+          onChange={() => change.mutate({ approvals, incoming: mode })}
         >
           <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
         </Tick>

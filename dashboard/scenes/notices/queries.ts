@@ -7,9 +7,15 @@ export type NoticeSettings = Schemas['NoticeSettings'];
 export type ApprovalMail = NoticeSettings['approvals'];
 export type ChatForm = NonNullable<NoticeSettings['chat']>['form'];
 
+/** What is left out stays as it is. */
 interface NoticeSettingsChange {
   approvals: ApprovalMail;
-  /** Null: none. Left out: as it is. */
+  incoming?: NoticeSettings['incoming'];
+  /** Null: as if nothing was chosen. */
+  digest?: NoticeSettings['digest'];
+  /** Null: none. */
+  quietHours?: NoticeSettings['quietHours'];
+  /** Null: none. */
   chat?: { form: ChatForm; url: string } | null;
 }
 

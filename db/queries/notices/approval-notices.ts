@@ -151,18 +151,28 @@ export interface NoticedConsent {
   readonly heldBecause: HeldBecauseKind;
 }
 
+const NOTICED = `
+  c.id, c.status, c.recipients, c.subject, c.preview, c.reason, c.created_at as "createdAt",
+  c.expires_at as "expiresAt", m.name as "mailboxName", m.address as "mailboxAddress",
+  array(select r.address from outbound_recipient r where r.message_id = c.message_id order by r.number) as "allRecipients",
+  coalesce(c.held_because, 'not_recorded') as "heldBecause"`;
+
 export const consentsOfNotice = (sql: Sql, noticeId: string): Promise<NoticedConsent[]> =>
   sql.query<NoticedConsent>(
-    `select c.id, c.status, c.recipients, c.subject, c.preview, c.reason, c.created_at as "createdAt",
-            c.expires_at as "expiresAt", m.name as "mailboxName", m.address as "mailboxAddress",
-            array(select r.address from outbound_recipient r where r.message_id = c.message_id order by r.number)
-              as "allRecipients",
-            coalesce(c.held_because, 'not_recorded') as "heldBecause"
+    `select ${NOTICED}
        from approval_notice_items i
        join consent c on c.id = i.consent_id
        join mailboxes m on m.id = c.mailbox_id
       where i.notice_id = $1 order by c.id`,
     [noticeId],
+  );
+
+/** Requests of an organization that wait, oldest first. */
+export const noticedConsents = (sql: Sql, organizationId: string, ids: readonly string[]): Promise<NoticedConsent[]> =>
+  sql.query<NoticedConsent>(
+    `select ${NOTICED} from consent c join mailboxes m on m.id = c.mailbox_id
+      where c.organization_id = $1 and c.id = any($2::text[]) and c.status = 'pending' order by c.created_at, c.id`,
+    [organizationId, ids],
   );
 
 /** Writes what a notice says. @param credentials sealed; null: it carries none */

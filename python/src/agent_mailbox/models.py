@@ -961,6 +961,17 @@ class DeviceSignIn(Model):
     interval_seconds: int
 
 
+class DigestSchedule(Model):
+    """One mail a day with what waits, outgoing and incoming; none if nothing does. Null: at 8:00 UTC, and only if incoming mail waits that you are not notified of at once."""
+
+    # As IANA names it, such as `Europe/Berlin`.
+    time_zone: str
+    # Of the day there.
+    hour: int
+    # `weekdays`: Monday to Friday.
+    days: Annotated[Literal["daily", "weekdays"], OPEN]
+
+
 class DkimResult(Model):
     result: Annotated[Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"], OPEN]
     signatures: list[DkimSignature]
@@ -1148,7 +1159,7 @@ class DraftSummary(Model):
 
 
 class DutyHours(Model):
-    """When the members of a rule are on duty; null: always."""
+    """Hours of chosen days in a time zone: of duty, null for always; or quiet ones."""
 
     # As IANA names it, such as `Europe/Berlin`.
     time_zone: str
@@ -2231,7 +2242,7 @@ class MemberList(Model):
 
 class MemberNotice(Model):
     id: str
-    kind: Annotated[Literal["webhook_failing", "webhook_suspended", "role_mail", "invitation", "approval_request", "approval_reminder", "approval_expired", "chat_test", "password_reset", "password_changed", "canary_sent"], OPEN]
+    kind: Annotated[Literal["webhook_failing", "webhook_suspended", "role_mail", "invitation", "approval_request", "approval_reminder", "approval_expired", "chat_test", "password_reset", "password_changed", "canary_sent", "held_mail", "desk_digest"], OPEN]
     # `chat`: the chat webhook of a member.
     channel: Annotated[Literal["mail", "chat"], OPEN]
     # Id of the object it is about.
@@ -2765,12 +2776,22 @@ class NotDelivered(Model):
 class NoticeSettings(Model):
     # When mail about held messages is sent to you. `at_once` (default): the first at once, further ones within 5 minutes together; `hourly`: together at full hours, UTC; `none`.
     approvals: Annotated[Literal["at_once", "hourly", "none"], OPEN]
+    # When mail about held incoming mail is sent to you. `digest` (default): in the digest; `at_once`: all of the last minutes together, at most every 15 minutes and 12 times a day; `none`.
+    incoming: Annotated[Literal["at_once", "digest", "none"], OPEN]
+    digest: DigestSchedule | None
+    quiet_hours: DutyHours | None
     chat: ChatWebhook | None
 
 
 class NoticeSettingsChange(Model):
+    """What is omitted does not change."""
+
     # When mail about held messages is sent to you. `at_once` (default): the first at once, further ones within 5 minutes together; `hourly`: together at full hours, UTC; `none`.
     approvals: Annotated[Literal["at_once", "hourly", "none"], OPEN]
+    # When mail about held incoming mail is sent to you. `digest` (default): in the digest; `at_once`: all of the last minutes together, at most every 15 minutes and 12 times a day; `none`.
+    incoming: Annotated[Literal["at_once", "digest", "none"], OPEN] | None = None
+    digest: DigestSchedule | None = None
+    quiet_hours: DutyHours | None = None
     chat: NewChatWebhook | None = None
 
 

@@ -1582,13 +1582,17 @@ class AsyncNotices(AsyncResource):
         self,
         *,
         approvals: Literal["at_once", "hourly", "none"],
+        incoming: Literal["at_once", "digest", "none"] | NotGiven = NOT_GIVEN,
+        digest: m.DigestSchedule | None | NotGiven = NOT_GIVEN,
+        quiet_hours: m.DutyHours | None | NotGiven = NOT_GIVEN,
         chat: m.NewChatWebhook | None | NotGiven = NOT_GIVEN,
     ) -> m.NoticeSettings:
         """Choose how you are notified of mail that waits for approval.
 
         approvals: When mail about held messages is sent to you. `at_once` (default): the first at once, further ones within 5 minutes together; `hourly`: together at full hours, UTC; `none`.
+        incoming: When mail about held incoming mail is sent to you. `digest` (default): in the digest; `at_once`: all of the last minutes together, at most every 15 minutes and 12 times a day; `none`.
         """
-        request = self._request("PUT", "/api/sessions/current/notices", body={"approvals": approvals, "chat": chat})
+        request = self._request("PUT", "/api/sessions/current/notices", body={"approvals": approvals, "incoming": incoming, "digest": digest, "quietHours": quiet_hours, "chat": chat})
         return self._parse(m.NoticeSettings, await self._send(request))
 
     async def test_chat(
