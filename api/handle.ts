@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import type { ParameterizedContext } from 'koa';
 import { beginOperatorUse, endOperatorUse } from '#administration/operator-uses.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
@@ -288,6 +289,8 @@ function answer(context: Context, route: Route, reply: UntypedReply): void {
     context.status = reply.status;
     context.type = contentType;
     if (reply.headers !== undefined) context.set(reply.headers);
+    // The status is sent already: only an end of the connection says that the rest is missing.
+    if (reply.body instanceof Readable) reply.body.once('error', () => context.res.destroy());
     context.body = reply.body;
     return;
   }

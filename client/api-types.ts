@@ -1754,6 +1754,22 @@ export interface HeldRecipient {
   readonly toDomain: WrittenBefore;
 }
 
+export interface ImportMail {
+  /** Id or address. */
+  readonly mailbox: string;
+  /** Of the file; default: found out. */
+  readonly format?: 'mbox' | 'mboxo' | 'mboxrd' | 'mboxcl2' | 'maildir' | 'archive';
+  readonly imap?: ImportServer;
+}
+
+export interface ImportServer {
+  /** `imaps://host`, or `imap://host` with STARTTLS, which is needed. */
+  readonly url: string;
+  readonly user: string;
+  /** Sealed in the database, and deleted when the import has finished. */
+  readonly password: string;
+}
+
 export interface Invitation {
   readonly id: string;
   readonly email: string;
@@ -2817,6 +2833,20 @@ export interface OperatorFoundMail {
   readonly more: boolean;
 }
 
+export interface OperatorImportProblem {
+  readonly where: string;
+  readonly problem: string;
+}
+
+export interface OperatorImportReport {
+  readonly imported: number;
+  /** Were imported before, or twice in the source. */
+  readonly known: number;
+  readonly problemCount: number;
+  /** What was not imported, or not as it was, with its place; the first 200. */
+  readonly problems: readonly OperatorImportProblem[];
+}
+
 export interface OperatorMailStep {
   readonly at: string;
   /** Of the message, or of the refusal. */
@@ -2840,14 +2870,16 @@ export interface OperatorMove {
   readonly direction: 'export' | 'import';
   readonly organizationId: string;
   readonly mailboxId: string;
-  readonly format: 'mbox' | 'maildir' | 'archive' | null;
-  /** `failed`: `problem` says why; after that is mended, start it again. */
+  /** Of an import null: found out, or none, from a server. */
+  readonly format: 'mbox' | 'mboxo' | 'mboxrd' | 'mboxcl2' | 'maildir' | 'archive' | null;
+  /** `receiving`: the file of an import is sent. `failed`: `problem` says why; after that is mended, start it again. */
   readonly state: 'receiving' | 'running' | 'finished' | 'failed';
-  /** Written so far. */
+  /** Written or imported so far. */
   readonly messages: number;
   /** Of the file, so far. */
   readonly sizeBytes: number;
   readonly problem: string | null;
+  readonly report: OperatorImportReport | null;
   readonly createdAt: string;
   readonly finishedAt: string | null;
   /** It is deleted at this time, with its file. */
@@ -4809,6 +4841,11 @@ export interface RehearseErasureQuery {
   readonly organization?: string;
 }
 
+export interface SendImportQuery {
+  /** Bytes that came before. */
+  readonly at: number;
+}
+
 export interface ListMovesQuery {
   /** Rows per page (default 50). */
   readonly limit?: number;
@@ -6319,6 +6356,27 @@ export interface Operations {
     readonly body: ExportMailbox;
     readonly answer: OperatorMove;
   };
+  /** Import mail into a mailbox */
+  readonly importMail: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: ImportMail;
+    readonly answer: OperatorMove;
+  };
+  /** Send a portion of the file of an import */
+  readonly sendImport: {
+    readonly params: readonly [id: string];
+    readonly query: SendImportQuery;
+    readonly body: undefined;
+    readonly answer: OperatorMove;
+  };
+  /** Download a finished export */
+  readonly downloadExport: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
   /** Exports and imports of mailboxes */
   readonly listMoves: {
     readonly params: readonly [];
@@ -6346,13 +6404,6 @@ export interface Operations {
     readonly query: undefined;
     readonly body: undefined;
     readonly answer: OperatorMove;
-  };
-  /** Download a finished export */
-  readonly downloadExport: {
-    readonly params: readonly [id: string];
-    readonly query: undefined;
-    readonly body: undefined;
-    readonly answer: undefined;
   };
   /** Whether the process is alive */
   readonly getHealth: {
@@ -6586,11 +6637,13 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   rehearseErasure: 'GET /api/operator/erasures/rehearsal',
   getErasure: 'GET /api/operator/erasures/{id}',
   exportMailbox: 'POST /api/operator/exports',
+  importMail: 'POST /api/operator/imports',
+  sendImport: 'PUT /api/operator/moves/{id}/content',
+  downloadExport: 'GET /api/operator/moves/{id}/content',
   listMoves: 'GET /api/operator/moves',
   getMove: 'GET /api/operator/moves/{id}',
   deleteMove: 'DELETE /api/operator/moves/{id}',
   startMove: 'POST /api/operator/moves/{id}/start',
-  downloadExport: 'GET /api/operator/moves/{id}/content',
   getHealth: 'GET /healthz',
   getReadiness: 'GET /readyz',
 };

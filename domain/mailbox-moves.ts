@@ -3,6 +3,15 @@
 export const EXPORT_FORMATS = ['mbox', 'maildir', 'archive'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+export const IMPORT_FORMATS = ['mbox', 'mboxo', 'mboxrd', 'mboxcl2', 'maildir', 'archive'] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+/** Of a file that is imported over HTTP, and of one request with a portion of it. */
+export const IMPORT_FILE_MAX_BYTES = 10 * 1_073_741_824;
+export const IMPORT_PORTION_MAX_BYTES = 64 * 1_048_576;
+/** Of what was not imported, or not as it was, that an import over HTTP names; all are counted. */
+export const IMPORT_PROBLEMS_NAMED_MAX = 200;
+
 export const MOVE_STATES = ['receiving', 'running', 'finished', 'failed'] as const;
 export type MoveState = (typeof MOVE_STATES)[number];
 

@@ -46,6 +46,7 @@ export const TAR_NAME_MAX_BYTES = 100;
 const OCTAL_SIZE_MAX = 0o77777777777;
 const SIZE_AT = 124;
 const MODE_AT = 100;
+const PREFIX_AT = 345;
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -68,7 +69,7 @@ export function tarHeader(name: string, size: number, time: Date): Buffer {
   const isFolder = name.endsWith('/');
   const split = Buffer.byteLength(name) > TAR_NAME_MAX_BYTES ? name.lastIndexOf('/', name.length - 2) : -1;
   put(name.slice(split + 1), 0);
-  if (split > 0) put(name.slice(0, split), 345);
+  if (split > 0) put(name.slice(0, split), PREFIX_AT);
   put(octal(isFolder ? FOLDER_MODE : FILE_MODE, 8), MODE_AT);
   put(octal(0, 8), 108);
   put(octal(0, 8), 116);
@@ -93,14 +94,38 @@ const checksumOf = (header: Buffer): number =>
 export interface TarHeader {
   readonly name: string;
   readonly size: number;
+  /** Letter or digit of the kind; empty in old archives. */
+  readonly type: string;
+  readonly modifiedAt: Date;
   readonly isFile: boolean;
+}
+
+/** Bytes; undefined: it is no number, or one that no file has. */
+function sizeOf(header: Buffer): number | undefined {
+  if (header[SIZE_AT] === 0x80) {
+    const size = header.readBigUInt64BE(SIZE_AT + 4);
+    return size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
+  }
+  const octal = header
+    .toString('latin1', SIZE_AT, SIZE_AT + 12)
+    .replace(/\0.*$/s, '')
+    .trim();
+  return /^[0-7]{1,12}$/.test(octal) ? Number.parseInt(octal, 8) : undefined;
 }
 
 /** @returns undefined if the block is no header; `end` if it is the end of the archive */
 export function readTarHeader(header: Buffer): TarHeader | 'end' | undefined {
   if (header.every((byte) => byte === 0)) return 'end';
-  const text = (from: number, to: number) => header.toString('latin1', from, to).replace(/\0.*$/s, '');
-  const size = text(124, 136).trim();
-  if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(text(148, 156), 8) !== checksumOf(header)) return undefined;
-  return { name: text(0, 100), size: Number.parseInt(size, 8), isFile: ['0', ''].includes(text(156, 157)) };
+  const text = (from: number, to: number) => header.toString('utf8', from, to).replace(/\0.*$/s, '');
+  const size = sizeOf(header);
+  if (size === undefined || Number.parseInt(text(148, 156), 8) !== checksumOf(header)) return undefined;
+  const prefix = text(257, 263) === 'ustar' ? text(PREFIX_AT, BLOCK_BYTES) : '';
+  const type = text(156, 157);
+  return {
+    name: prefix === '' ? text(0, TAR_NAME_MAX_BYTES) : `${prefix}/${text(0, TAR_NAME_MAX_BYTES)}`,
+    size,
+    type,
+    modifiedAt: new Date((Number.parseInt(text(136, 148), 8) || 0) * 1_000),
+    isFile: ['0', ''].includes(type),
+  };
 }

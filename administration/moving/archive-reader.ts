@@ -1,7 +1,5 @@
 /** Reads our own archive (`archive-format.ts`). Names of its entries are compared, never used as paths. */
 import { hash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import {
   ARCHIVE_FORMAT,
@@ -12,6 +10,7 @@ import {
   readTarHeader,
 } from './archive-format.ts';
 import { asSpecialUse } from './folder-files.ts';
+import type { OpenFile } from './mail-files.ts';
 import { type MovedMessage, problem, type SourceItem, tooBig } from './moved-message.ts';
 import { MovingError } from './moving-error.ts';
 
@@ -20,9 +19,9 @@ const FLAGS_MAX = 31;
 
 type Json = Partial<Record<string, unknown>>;
 
-/** @throws {MovingError} if it is no such archive, or of a later version */
-export async function* readArchive(file: string): AsyncGenerator<SourceItem> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+/** @param file its name, for people @throws {MovingError} if it is no such archive, or of a later version */
+export async function* readArchive(open: () => Promise<OpenFile>, file: string): AsyncGenerator<SourceItem> {
+  const handle = await open();
   try {
     yield* readEntries(handle, file);
   } finally {
@@ -30,12 +29,12 @@ export async function* readArchive(file: string): AsyncGenerator<SourceItem> {
   }
 }
 
-async function* readEntries(handle: FileHandle, file: string): AsyncGenerator<SourceItem> {
+async function* readEntries(handle: OpenFile, file: string): AsyncGenerator<SourceItem> {
   let [at, count, chain] = [0, 0, ''];
   let facts: { readonly number: string; readonly bytes: Buffer; readonly read: ArchivedFacts } | undefined;
   let isKnown = false;
   for (;;) {
-    const block = await bytesAt(handle, at, BLOCK_BYTES);
+    const block = await handle.read(at, BLOCK_BYTES);
     const header = block.length === BLOCK_BYTES ? readTarHeader(block) : undefined;
     if (header === undefined || header === 'end') {
       if (!isKnown) throw new MovingError(`${file} is no archive of a mailbox`);
@@ -48,7 +47,7 @@ async function* readEntries(handle: FileHandle, file: string): AsyncGenerator<So
     at = from + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
     const [, number = '', ending] = /^messages\/(\d{1,12})\.(json|eml)$/.exec(name) ?? [];
     const limit = ending === 'eml' ? MESSAGE_MAX_BYTES : JSON_MAX_BYTES;
-    const content = isFile && size <= limit ? await bytesAt(handle, from, size) : undefined;
+    const content = isFile && size <= limit ? await handle.read(from, size) : undefined;
     if (!isKnown) {
       if (name !== 'mailbox.json' || content === undefined) throw new MovingError(`${file} is no archive of a mailbox`);
       yield* readMailbox(asJson(content), file);
@@ -75,17 +74,6 @@ async function* readEntries(handle: FileHandle, file: string): AsyncGenerator<So
       facts = undefined;
     } else yield problem(where, 'is not expected here: not imported');
   }
-}
-
-async function bytesAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const { bytesRead } = await handle.read(bytes, filled, length - filled, at + filled);
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return bytes.subarray(0, filled);
 }
 
 function asJson(bytes: Buffer): Json {

@@ -32,7 +32,7 @@ export function partsTarget({ parts, format, runner, account, progress, save }: 
   const { mailboxId, address } = account;
   const state = progress ?? newState({ format, mailboxId, address }, new Date());
   const open = async (file: string): Promise<Appending> => {
-    await parts.cut(file, state.files[file] ?? 0);
+    await parts.cut(file, state.files[file] ?? 0, runner);
     return appending(parts, file, state, runner);
   };
   const nameMax = format === 'mbox' ? TAR_NAME_MAX_BYTES : MAILDIR_NAME_MAX_BYTES;

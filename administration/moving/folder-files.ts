@@ -2,11 +2,10 @@
  * Names of folders as names of files. A file beside the mail, `agent-mailbox-folders.json`, has the exact names; without
  * it they are read from the names of the files. No name of a source is ever used as a path.
  */
-import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { SPECIAL_USES, type SpecialUse } from '@agent-mailbox/mail-store';
 import { writeWhole } from '#core/platform/write-file.ts';
+import { type MailFiles, readWhole } from './mail-files.ts';
 
 export interface FolderFile {
   /** Below the target, with `/`. */
@@ -52,10 +51,10 @@ export const writeFolderFiles = (target: string, folders: readonly FolderFile[])
   writeWhole(path.join(target, FOLDERS_FILE), folderFilesText(folders).toString(), 0o600);
 
 /** @returns by file; empty if there is no such list, or one that cannot be read */
-export async function readFolderFiles(source: string): Promise<Map<string, FolderFile>> {
+export async function readFolderFiles(files: MailFiles): Promise<Map<string, FolderFile>> {
   try {
     const read: unknown = JSON.parse(
-      (await readBounded(path.join(source, FOLDERS_FILE), FOLDERS_FILE_MAX_BYTES)).toString(),
+      (await readWhole(await files.open(FOLDERS_FILE), FOLDERS_FILE_MAX_BYTES)).toString(),
     );
     const entries = Array.isArray(read) ? read.flatMap((each: unknown) => folderFile(each) ?? []) : [];
     return new Map(entries.map((each) => [each.file, each]));
@@ -73,37 +72,5 @@ function folderFile(value: unknown): FolderFile | undefined {
 }
 
 export const asSpecialUse = (value: unknown): SpecialUse | undefined => SPECIAL_USES.find((each) => each === value);
-
-/** A regular file of at most so many bytes, not through a link. @throws {Error} */
-export async function readBounded(file: string, maxBytes: number): Promise<Buffer> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const facts = await handle.stat();
-    if (!facts.isFile()) throw new Error('it is no regular file');
-    if (facts.size > maxBytes) throw new Error(`it has ${facts.size} bytes, and at most ${maxBytes} are read`);
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
-}
-
-export interface FoundEntry {
-  /** Below the source, with `/`. */
-  readonly relative: string;
-  readonly kind: 'file' | 'folder' | 'link' | 'other';
-}
-
-/** Entries of a folder by name, never through links. */
-export async function entriesOf(source: string, relative: string): Promise<FoundEntry[]> {
-  const entries = await readdir(path.join(source, relative), { withFileTypes: true });
-  return entries
-    .map(
-      (entry): FoundEntry => ({
-        relative: relative === '' ? entry.name : `${relative}/${entry.name}`,
-        kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other',
-      }),
-    )
-    .toSorted((a, b) => (a.relative < b.relative ? -1 : 1));
-}
 
 export const isTooDeep = (relative: string): boolean => relative.split('/').length > DEPTH_MAX;

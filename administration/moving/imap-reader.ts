@@ -38,6 +38,8 @@ export interface ImapSource {
   readonly password: string;
   /** Without TLS, or with a certificate that cannot be checked, also to another machine. */
   readonly insecure: boolean;
+  /** A checked address of the host, which is connected to; default: what the system resolves. */
+  readonly address?: string;
   /** @returns those of the digests that were imported before, in hexadecimal */
   known(digests: readonly Buffer[]): Promise<Set<string>>;
 }
@@ -45,15 +47,19 @@ export interface ImapSource {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
+export const hostOf = (url: URL): string => url.hostname.replaceAll(/^\[|\]$/g, '');
+
 /** @throws {MovingError} if the server cannot be reached or refuses the login */
-export async function* readImap({ url, user, password, insecure, known }: ImapSource): AsyncGenerator<SourceItem> {
-  const host = url.hostname.replaceAll(/^\[|\]$/g, '');
+export async function* readImap(source: ImapSource): AsyncGenerator<SourceItem> {
+  const { url, user, password, insecure, address, known } = source;
+  const host = hostOf(url);
   const secure = url.protocol === 'imaps:';
   if (!secure && url.protocol !== 'imap:') throw new MovingError('--imap takes imaps://host or imap://host');
   const mayBeOpen = insecure || isLoopback(host);
   const port = url.port === '' ? (secure ? TLS_PORT : PLAIN_PORT) : Number(url.port);
   const client = new ImapFlow({
-    ...{ host, port, secure, logger: false, disableAutoIdle: true, socketTimeout: SOCKET_TIMEOUT_MS },
+    ...(address === undefined ? { host } : { host: address, ...(isIP(host) === 0 ? { servername: host } : {}) }),
+    ...{ port, secure, logger: false, disableAutoIdle: true, socketTimeout: SOCKET_TIMEOUT_MS },
     // Without `true` a server that offers no STARTTLS, or somebody between, would get the password in the clear.
     ...(secure || mayBeOpen ? {} : { doSTARTTLS: true }),
     auth: { user, pass: password },

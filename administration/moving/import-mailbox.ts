@@ -43,7 +43,8 @@ export interface ImportInput {
   /** Reads and compares, and changes nothing. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
-  onProgress(text: string): void;
+  /** @param imported messages so far */
+  onProgress(text: string, imported: number): void;
 }
 
 export interface Imported {
@@ -173,7 +174,8 @@ export async function importMailbox(input: ImportInput): Promise<Imported> {
     for await (const item of source) {
       if (item.kind === 'message') {
         await take(item);
-        if (++report.read % SHOWN_EVERY === 0) onProgress(`${report.read} messages read, ${report.imported} imported`);
+        if (++report.read % SHOWN_EVERY === 0)
+          onProgress(`${report.read} messages read, ${report.imported} imported`, report.imported);
       } else if (item.kind === 'folder') await targets.of(item.name, item, say);
       else if (item.kind === 'known') report.known++;
       else say(item.where, item.problem);

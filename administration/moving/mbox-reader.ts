@@ -3,13 +3,12 @@
  * mboxcl2 (Content-Length), and our own lines (`mbox-writer.ts`).
  */
 import { hash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { findBodyStart, firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { parseMailDate } from '@agent-mailbox/mime-structure/parse-date';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { entriesOf, isTooDeep, nameOfFile, readFolderFiles } from './folder-files.ts';
+import { isTooDeep, nameOfFile, readFolderFiles } from './folder-files.ts';
+import type { MailFiles, OpenFile } from './mail-files.ts';
 import { EXPORT_FIELD, isQuotable, STATUS_LETTERS, X_STATUS_LETTERS } from './mbox-writer.ts';
 import {
   allLfAsCrlf,
@@ -33,20 +32,25 @@ const FROM = 'From ';
 const OUR_LINES = /^(?:Status|X-Status|X-Keywords):/i;
 const OUR_LINES_MAX = 3;
 
-/** @param source an mbox file, or a folder with such files in any depth */
-export async function* readMbox(source: string, variant: MboxVariant): AsyncGenerator<SourceItem> {
+/** Files in any depth. */
+export async function* readMbox(source: MailFiles, variant: MboxVariant): AsyncGenerator<SourceItem> {
   const folders = await readFolderFiles(source);
   for (const { file, name, specialUse, subscribed } of folders.values())
     if (file.endsWith('.mbox')) yield { kind: 'folder', name, specialUse: specialUse ?? undefined, subscribed };
   yield* readTree(source, '', variant, (relative) => folders.get(relative)?.name);
 }
 
-export async function* readMboxFile(file: string, variant: MboxVariant): AsyncGenerator<SourceItem> {
-  yield* readFile(file, path.basename(file), folderOf(path.basename(file)), variant);
+/** @param name of the file, which names the folder */
+export async function* readMboxFile(
+  open: () => Promise<OpenFile>,
+  name: string,
+  variant: MboxVariant,
+): AsyncGenerator<SourceItem> {
+  yield* readFile(open, name, folderOf(name), variant);
 }
 
 async function* readTree(
-  source: string,
+  source: MailFiles,
   folder: string,
   variant: MboxVariant,
   nameOf: (relative: string) => string | undefined,
@@ -55,12 +59,12 @@ async function* readTree(
     yield problem(folder, 'folders are too deep here: not read');
     return;
   }
-  for (const { relative, kind } of await entriesOf(source, folder)) {
+  for (const { relative, kind } of await source.entriesOf(folder)) {
     if (kind === 'folder') yield* readTree(source, relative, variant, nameOf);
     else if (kind === 'link') yield problem(relative, 'is a symbolic link: not followed');
     else if (kind === 'other') yield problem(relative, 'is no regular file: not read');
     else if (!path.basename(relative).startsWith('agent-mailbox-'))
-      yield* readFile(path.join(source, relative), relative, nameOf(relative) ?? folderOf(relative), variant);
+      yield* readFile(() => source.open(relative), relative, nameOf(relative) ?? folderOf(relative), variant);
   }
 }
 
@@ -72,37 +76,32 @@ const folderOf = (relative: string): string =>
     .join('/');
 
 async function* readFile(
-  file: string,
+  open: () => Promise<OpenFile>,
   shown: string,
   folder: string,
   variant: MboxVariant,
 ): AsyncGenerator<SourceItem> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const handle = await open();
   try {
-    const { size, mtime, ...facts } = await handle.stat();
-    if (size === 0 && facts !== undefined) {
+    if (handle.size === 0) {
       yield { kind: 'folder', name: folder };
       return;
     }
-    const start = await pieceAt(handle, 0, FROM.length);
+    const start = await handle.read(0, FROM.length);
     if (start.toString('latin1') !== FROM) {
-      if (!/\.(?:msf|dat|json|txt)$/i.test(file)) yield problem(shown, 'does not begin as an mbox file does: not read');
+      if (!/\.(?:msf|dat|json|txt)$/i.test(shown))
+        yield problem(shown, 'does not begin as an mbox file does: not read');
       return;
     }
     yield { kind: 'folder', name: folder };
     for await (const raw of rawMessages(handle, variant)) {
       const where = `${shown}, byte ${raw.at}`;
       if (raw.size > RAW_MAX_BYTES) yield tooBig(where, raw.size);
-      else yield* decoded(raw, { where, folder, variant, fallback: mtime });
+      else yield* decoded(raw, { where, folder, variant, fallback: handle.modifiedAt });
     }
   } finally {
     await handle.close();
   }
-}
-
-async function pieceAt(handle: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { bytesRead, buffer } = await handle.read(Buffer.alloc(length), 0, length, at);
-  return buffer.subarray(0, bytesRead);
 }
 
 interface Piece {
@@ -114,12 +113,12 @@ interface Piece {
 }
 
 /** Lines; those longer than LINE_MAX_BYTES in pieces. */
-async function* linePieces(handle: FileHandle): AsyncGenerator<Piece[]> {
+async function* linePieces(handle: OpenFile): AsyncGenerator<Piece[]> {
   let at = 0;
   let begins = true;
   let rest = Buffer.alloc(0);
   for (;;) {
-    const read = await pieceAt(handle, at + rest.length, CHUNK_BYTES);
+    const read = await handle.read(at + rest.length, CHUNK_BYTES);
     const chunk = rest.length === 0 ? read : Buffer.concat([rest, read]);
     const pieces: Piece[] = [];
     let from = 0;
@@ -150,7 +149,7 @@ interface RawMessage {
 /** A separator has a time, or at least a year: a line of text that begins with this word hardly has. */
 const SEPARATOR = /^From (?:.*\d{1,2}:\d{2}|.*\b(?:19|20)\d{2}\b)/;
 
-async function* rawMessages(handle: FileHandle, variant: MboxVariant): AsyncGenerator<RawMessage> {
+async function* rawMessages(handle: OpenFile, variant: MboxVariant): AsyncGenerator<RawMessage> {
   let current: { at: number; separator: string; chunks: Buffer[]; size: number; inHeader: boolean } | undefined;
   let length: number | undefined;
   let countedEnd: number | undefined;
@@ -209,9 +208,9 @@ function append(blocks: Buffer[], size: number, bytes: Buffer): void {
 }
 
 /** Whether a message may end here: at the end of the file, or before a separator. */
-async function endsMessage(handle: FileHandle, at: number): Promise<boolean> {
-  const next = await pieceAt(handle, at, 2 + FROM.length);
-  if (next.length === 0) return (await handle.stat()).size === at;
+async function endsMessage(handle: OpenFile, at: number): Promise<boolean> {
+  const next = await handle.read(at, 2 + FROM.length);
+  if (next.length === 0) return handle.size === at;
   return /^(?:\r?\n)?(?:From |$)/.test(next.toString('latin1'));
 }
 

@@ -22,8 +22,8 @@ export interface MoveParts {
   write(file: string, at: number, bytes: Buffer, runner: string | null): Promise<boolean>;
   /** Bytes from `at` on, fewer at the end of the file. */
   read(file: string, at: number, length: number): Promise<Buffer>;
-  /** What is behind `size` bytes of a file goes. */
-  cut(file: string, size: number): Promise<void>;
+  /** What is behind `size` bytes of a file goes, if this run is the one that may. */
+  cut(file: string, size: number, runner: string): Promise<void>;
 }
 
 /** The lock of the row waits for a claim by another run: after that this run writes no more. */
@@ -31,6 +31,10 @@ const INSERT = `
   insert into mailbox_move_part (move_id, file, at, size, bytes)
   select id, $2, $3, $4, $5 from (
     select id from mailbox_move where id = $1 and runner is not distinct from $6 for share) as own returning 1`;
+
+const CUT = `
+  with own as (select id from mailbox_move where id = $1 and runner = $4 for share)
+  delete from mailbox_move_part p using own where p.move_id = own.id and p.file = $2 and p.at >= $3`;
 
 const OVERLAPPING = `
   select at, size, bytes from mailbox_move_part
@@ -73,8 +77,8 @@ export function moveParts(sql: Sql, id: string, key: Buffer): MoveParts {
       }
       return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     },
-    async cut(file, size) {
-      await sql.query(`delete from mailbox_move_part where move_id = $1 and file = $2 and at >= $3`, [id, file, size]);
+    async cut(file, size, runner) {
+      await sql.query(CUT, [id, file, size, runner]);
     },
   };
 }

@@ -16,17 +16,23 @@ import type { Database, Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import {
   type ExportFormat,
+  IMPORT_FILE_MAX_BYTES,
+  IMPORT_PORTION_MAX_BYTES,
+  type ImportFormat,
   MOVE_LIFE_HOURS,
   MOVE_MAILBOX,
+  MOVE_PART_MAX_BYTES,
   type MoveDirection,
   type MoveState,
   moveKeyPlace,
+  movePasswordPlace,
   moveWorkflowId,
   OPEN_MOVES_MAX,
 } from '#domain/mailbox-moves.ts';
 import type { ExportState } from './export-state.ts';
 import type { FoundMailbox } from './find-mailbox.ts';
-import { PART_KEY_BYTES } from './move-parts.ts';
+import type { Imported } from './import-mailbox.ts';
+import { moveParts, PART_KEY_BYTES } from './move-parts.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -41,6 +47,13 @@ export interface MoveRow {
   readonly sizeBytes: number;
   readonly messages: number;
   readonly progress: ExportState | null;
+  /** Of an import by IMAP. */
+  readonly imapUrl: string | null;
+  readonly imapUser: string | null;
+  /** Null: it is not needed any more. */
+  readonly imapPasswordSealed: string | null;
+  /** What an import did. */
+  readonly report: Imported | null;
   readonly problem: string | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
@@ -48,7 +61,8 @@ export interface MoveRow {
 }
 
 const ROW = `id, organization_id as "organizationId", mailbox_id as "mailboxId", direction, format, state,
-  key_sealed as "keySealed", size_bytes as "sizeBytes", messages, progress, problem, created_at as "createdAt",
+  key_sealed as "keySealed", size_bytes as "sizeBytes", messages, progress, imap_url as "imapUrl", imap_user as "imapUser",
+  imap_password_sealed as "imapPasswordSealed", report, problem, created_at as "createdAt",
   finished_at as "finishedAt", expires_at as "expiresAt"`;
 
 /** @throws {CatalogueError} not_found, also of one whose time is over */
@@ -132,13 +146,114 @@ export async function beginExport(
   });
 }
 
+/** The server that an import reads. */
+export interface ImapAccount {
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** An import that waits for its file, or of a server. The organization's log has an entry. @throws {CatalogueError} conflict */
+export async function beginImport(
+  services: Pick<Services, 'db' | 'secrets' | 'now'>,
+  mailbox: FoundMailbox,
+  { format, imap }: { readonly format: ImportFormat | null; readonly imap: ImapAccount | null },
+  caller: Caller,
+): Promise<MoveRow> {
+  const { organizationId, mailboxId } = mailbox;
+  return services.db.transaction(async (sql) => {
+    await recordAudit(sql, caller, {
+      ...{ organizationId, action: 'mailbox.mail_imported', targetId: mailboxId },
+      details: { from: imap === null ? 'file' : new URL(imap.url).hostname },
+    });
+    const row = await insertMove(services, sql, mailbox, { direction: 'import', format, state: 'receiving' });
+    if (imap === null) return row;
+    const { url, user, password } = imap;
+    const sealed = services.secrets.seal(password, movePasswordPlace(row.id));
+    await sql.query(`update mailbox_move set imap_url = $2, imap_user = $3, imap_password_sealed = $4 where id = $1`, [
+      ...[row.id, url, user, sealed],
+    ]);
+    return { ...row, imapUrl: url, imapUser: user, imapPasswordSealed: sealed };
+  });
+}
+
+/** Name of the file of parts that an import reads. */
+export const IMPORTED_FILE = 'upload';
+
+/**
+ * Adds bytes to the file of an import. What arrived before an interruption stays: go on at `sizeBytes`.
+ *
+ * @param at where they belong
+ * @throws {CatalogueError} not_found, conflict, payload_too_large, and what `bytes` throws
+ */
+export async function receivePortion(
+  services: Pick<Services, 'db' | 'secrets' | 'now'>,
+  id: string,
+  at: number,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<MoveRow> {
+  const { db, secrets, now } = services;
+  const move = await requireMove(db, id, now());
+  const key = Buffer.from(secrets.open(move.keySealed, moveKeyPlace(id)), 'base64');
+  if (move.direction !== 'import' || move.state !== 'receiving' || move.imapUrl !== null || move.sizeBytes !== at)
+    throw notExpected(move);
+  let [end, portion] = [at, 0];
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  const write = async (): Promise<void> => {
+    if (waitingBytes === 0) return;
+    const part = Buffer.concat(waiting);
+    await db.transaction(async (sql) => {
+      const mine = await sql.query(
+        `update mailbox_move set size_bytes = size_bytes + $3 where id = $1 and size_bytes = $2 and state = 'receiving' returning 1`,
+        [id, end, part.length],
+      );
+      if (mine.length === 0) throw notExpected(await requireMove(sql, id, now()));
+      await moveParts(sql, id, key).write(IMPORTED_FILE, end, part, null);
+    });
+    end += part.length;
+    [waiting, waitingBytes] = [[], 0];
+  };
+  for await (const chunk of bytes) {
+    portion += chunk.length;
+    if (portion > IMPORT_PORTION_MAX_BYTES || at + portion > IMPORT_FILE_MAX_BYTES)
+      throw new CatalogueError(
+        'payload_too_large',
+        `A portion has at most ${IMPORT_PORTION_MAX_BYTES} bytes, and the file ${IMPORT_FILE_MAX_BYTES}.`,
+        { fix: 'Send the file in smaller portions; import a larger file by agent-mailbox-admin import.' },
+      );
+    for (let from = 0; from < chunk.length; ) {
+      const piece = chunk.subarray(from, from + MOVE_PART_MAX_BYTES - waitingBytes);
+      waiting.push(piece);
+      waitingBytes += piece.length;
+      from += piece.length;
+      if (waitingBytes === MOVE_PART_MAX_BYTES) await write();
+    }
+  }
+  await write();
+  return requireMove(db, id, now());
+}
+
+const notExpected = ({ id, direction, state, imapUrl, sizeBytes }: MoveRow): CatalogueError =>
+  direction === 'import' && state === 'receiving' && imapUrl === null
+    ? new CatalogueError('conflict', `${id} has ${sizeBytes} bytes.`, {
+        fix: `Send what follows, with ?at=${sizeBytes}.`,
+      })
+    : new CatalogueError('conflict', `${id} takes no file.`, {
+        fix: 'Begin an import with POST /api/operator/imports.',
+      });
+
 /** Starts what waits, goes on with what failed, and what the engine was away for. @throws {CatalogueError} not_found, conflict */
 export async function startMove(services: Services, temporal: TemporalClient, id: string): Promise<MoveRow> {
   const move = await requireMove(services.db, id, services.now());
   if (move.state === 'finished')
     throw new CatalogueError('conflict', `${id} has finished.`, { fix: 'Begin another one.' });
+  if (move.state === 'receiving' && move.imapUrl === null && move.sizeBytes === 0)
+    throw new CatalogueError('conflict', `${id} has no file yet.`, {
+      fix: 'Send it with PUT /api/operator/moves/:id/content first.',
+    });
   const [row] = await services.db.query<MoveRow & object>(
-    `update mailbox_move set state = 'running', problem = null where id = $1 and state <> 'finished' returning ${ROW}`,
+    `update mailbox_move set state = 'running', problem = null, report = null where id = $1 and state <> 'finished' returning ${ROW}`,
     [id],
   );
   if (row === undefined) throw new CatalogueError('not_found');

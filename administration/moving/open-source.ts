@@ -1,15 +1,14 @@
 /** Finds out what a source on disk is, and opens its reader. */
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import type { ImportFormat } from '#domain/mailbox-moves.ts';
 import { ARCHIVE_FILE } from './archive-format.ts';
 import { readArchive } from './archive-reader.ts';
+import { filesOnDisk, openOnDisk } from './mail-files.ts';
 import { readMaildir } from './maildir-reader.ts';
 import { type MboxVariant, readMbox, readMboxFile } from './mbox-reader.ts';
 import type { Source } from './moved-message.ts';
 import { MovingError } from './moving-error.ts';
-
-export const IMPORT_FORMATS = ['mbox', 'mboxo', 'mboxrd', 'mboxcl2', 'maildir', 'archive'] as const;
-export type ImportFormat = (typeof IMPORT_FORMATS)[number];
 
 /** @throws {MovingError} if it is not there, or not clear what it is */
 export function openSource(source: string, given: ImportFormat | undefined): Source {
@@ -20,11 +19,16 @@ export function openSource(source: string, given: ImportFormat | undefined): Sou
   const format = given ?? formatOf(source, isFolder);
   if (format === 'maildir') {
     if (!isFolder) throw new MovingError(`${source} is a file, and a Maildir is a folder`);
-    return readMaildir(source);
+    return readMaildir(filesOnDisk(source));
   }
-  if (format === 'archive') return readArchive(isFolder ? path.join(source, ARCHIVE_FILE) : source);
+  if (format === 'archive') {
+    const file = isFolder ? path.join(source, ARCHIVE_FILE) : source;
+    return readArchive(() => openOnDisk(file), file);
+  }
   const variant: MboxVariant = format;
-  return isFolder ? readMbox(source, variant) : readMboxFile(source, variant);
+  return isFolder
+    ? readMbox(filesOnDisk(source), variant)
+    : readMboxFile(() => openOnDisk(source), path.basename(source), variant);
 }
 
 function formatOf(source: string, isFolder: boolean): ImportFormat {

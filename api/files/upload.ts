@@ -57,6 +57,16 @@ export async function uploadedFile(request: IncomingMessage, name: string | unde
   };
 }
 
+/** A body as it is. @throws {CatalogueError} unsupported_media_type, and while it is read invalid_request if it is cut */
+export function bodyBytes(request: IncomingMessage): AsyncIterable<Uint8Array> {
+  const { 'content-encoding': encoding, 'content-type': type } = request.headers;
+  if ((encoding !== undefined && encoding !== 'identity') || FORM_TYPE.test(type ?? ''))
+    throw new CatalogueError('unsupported_media_type', 'A form, and a body with Content-Encoding, are not accepted.', {
+      fix: 'Send the bytes as they are.',
+    });
+  return bytesOf(request, () => request.complete);
+}
+
 /** The connection must outlive a refusal, or the client never reads it. */
 async function* bytesOf(source: Readable, isWhole: () => boolean): AsyncGenerator<Uint8Array> {
   try {

@@ -1,22 +1,52 @@
-/** Mailboxes that leave as files: begun here, written by a workflow, downloaded in any portions for some days. */
+/** Mailboxes that leave as files and come from them or from a server: begun here, carried out by a workflow. */
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { downloadName, downloadRange } from '#administration/moving/export-to-parts.ts';
 import { requireMailbox } from '#administration/moving/find-mailbox.ts';
-import { beginExport, deleteMove, listMoves, requireMove, startMove } from '#administration/moving/moves.ts';
+import {
+  beginExport,
+  beginImport,
+  deleteMove,
+  listMoves,
+  receivePortion,
+  requireMove,
+  startMove,
+} from '#administration/moving/moves.ts';
 import { partsOf } from '#administration/moving/run-move.ts';
+import { bodyBytes } from '#api/files/upload.ts';
 import { byteRange } from '#api/http/byte-range.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, listBody, listOf, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { EXPORT_FORMATS, EXPORT_LIFE_HOURS } from '#domain/mailbox-moves.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORT_LIFE_HOURS,
+  IMPORT_FILE_MAX_BYTES,
+  IMPORT_FORMATS,
+  IMPORT_PORTION_MAX_BYTES,
+} from '#domain/mailbox-moves.ts';
 import { Move, MovePath, moveExample, presentMove } from './move-schema.ts';
 
 const tag = 'Operators';
+const [MIB_BYTES, GIB_BYTES] = [1_048_576, 1_073_741_824];
 const OF_OPERATOR = 'For the operator of the instance.';
 
 const mailbox = Type.String({ minLength: 1, maxLength: 320, description: 'Id or address.' });
 const now = { description: 'As it is now.', schema: Move, example: moveExample } as const;
+
+/** A server and perhaps a port, nothing else. */
+const isImapUrl = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return (
+    (url?.protocol === 'imaps:' || url?.protocol === 'imap:') &&
+    url.hostname !== '' &&
+    url.username === '' &&
+    url.password === '' &&
+    ['', '/'].includes(url.pathname) &&
+    url.search === '' &&
+    url.hash === ''
+  );
+};
 
 export const operatorMoveRoutes: readonly Route[] = [
   route({
@@ -47,6 +77,76 @@ export const operatorMoveRoutes: readonly Route[] = [
       const { id } = await beginExport(services, account, body.format ?? 'archive', caller);
       return { status: 202, body: presentMove(await startMove(services, temporal, id)) };
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/operator/imports',
+    operationId: 'importMail',
+    tag,
+    summary: 'Import mail into a mailbox',
+    description: `${OF_OPERATOR} As \`agent-mailbox-admin import\`: no event is recorded, and nothing is imported twice. With \`imap\` it begins at once; from a file, send it in portions with PUT /api/operator/moves/:id/content, then POST …/start: an mbox file, our archive, or a tar file of a Maildir or of mbox files, not compressed, at most ${IMPORT_FILE_MAX_BYTES / GIB_BYTES} GiB. Hosts in private networks are refused unless IMPORT_PRIVATE_HOSTS is \`on\`. The audit log of the organization has an entry.`,
+    auth: 'instance',
+    body: closed(
+      {
+        mailbox,
+        format: Type.Optional(Type.Enum([...IMPORT_FORMATS], { description: 'Of the file; default: found out.' })),
+        imap: Type.Optional(
+          closed(
+            {
+              url: Type.String({
+                minLength: 1,
+                maxLength: 512,
+                description: '`imaps://host`, or `imap://host` with STARTTLS, which is needed.',
+              }),
+              user: Type.String({ minLength: 1, maxLength: 320 }),
+              password: Type.String({
+                minLength: 1,
+                maxLength: 1_024,
+                description: 'Sealed in the database, and deleted when the import has finished.',
+              }),
+            },
+            { title: 'ImportServer' },
+          ),
+        ),
+      },
+      { title: 'ImportMail' },
+    ),
+    bodyExample: { mailbox: 'orders@agents.example.com' },
+    responses: { 202: now },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, temporal, caller, body }) {
+      const { imap, format } = body;
+      if (imap !== undefined && (format !== undefined || !isImapUrl(imap.url)))
+        throw new CatalogueError('invalid_request', undefined, {
+          details: [{ path: 'body/imap', message: 'takes imaps://host or imap://host, without user, path and format' }],
+        });
+      const account = await requireMailbox(services.db, body.mailbox);
+      const row = await beginImport(services, account, { format: format ?? null, imap: imap ?? null }, caller);
+      const begun = imap === undefined ? row : await startMove(services, temporal, row.id);
+      return { status: 202, body: presentMove(begun) };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/operator/moves/:id/content',
+    operationId: 'sendImport',
+    tag,
+    summary: 'Send a portion of the file of an import',
+    description: `${OF_OPERATOR} The body is the next bytes of the file, at most ${IMPORT_PORTION_MAX_BYTES / MIB_BYTES} MiB; \`at\` is where they belong. After an interruption go on at \`sizeBytes\` of the import: bytes that arrived are kept, encrypted.`,
+    auth: 'instance',
+    params: MovePath,
+    query: closed({
+      at: Type.Integer({ minimum: 0, maximum: IMPORT_FILE_MAX_BYTES, description: 'Bytes that came before.' }),
+    }),
+    takesFile: true,
+    bodyLimitBytes: IMPORT_PORTION_MAX_BYTES,
+    responses: { 200: now },
+    errors: ['conflict'],
+    async receive({ services, request, params, query }) {
+      const row = await receivePortion(services, params['id'] ?? '', Number(query['at']), bodyBytes(request));
+      return { value: row, text: '' };
+    },
+    handler: async ({ received }) => ({ status: 200, body: presentMove(received) }),
   }),
   route({
     method: 'GET',

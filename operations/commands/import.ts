@@ -1,11 +1,12 @@
 /** `import`: mail from elsewhere into one mailbox. */
 
 import { requireMailbox } from '#administration/moving/find-mailbox.ts';
-import { readBounded } from '#administration/moving/folder-files.ts';
 import { readImap } from '#administration/moving/imap-reader.ts';
 import { type Imported, importMailbox } from '#administration/moving/import-mailbox.ts';
-import { IMPORT_FORMATS, openSource } from '#administration/moving/open-source.ts';
+import { openOnDisk, readWhole } from '#administration/moving/mail-files.ts';
+import { openSource } from '#administration/moving/open-source.ts';
 import { choice, text, url } from '#core/platform/settings/setting-forms.ts';
+import { IMPORT_FORMATS } from '#domain/mailbox-moves.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { knownImports } from '#mailstore/delivery/import-messages.ts';
 import { asMib } from '#operations/backup/described.ts';
@@ -80,7 +81,8 @@ export const importCommand = command({
 });
 
 async function readPassword(file: string | undefined, signal: AbortSignal): Promise<string> {
-  if (file !== undefined) return (await readBounded(file, PASSWORD_FILE_MAX_BYTES)).toString().replace(/\r?\n$/, '');
+  if (file !== undefined)
+    return (await readWhole(await openOnDisk(file), PASSWORD_FILE_MAX_BYTES)).toString().replace(/\r?\n$/, '');
   const questions = openQuestions(process.stdin, process.stderr, signal);
   try {
     return await questions.ask({ text: 'Password', form: text, hidden: true });

@@ -1,11 +1,13 @@
 /** Mailboxes as files over HTTP: whole, in ranges, by interrupted runs, and gone when they must be. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { NativeConnection } from '@temporalio/worker';
+import { tarHeader } from '#administration/moving/archive-format.ts';
 import { importMailbox } from '#administration/moving/import-mailbox.ts';
 import type { Source } from '#administration/moving/moved-message.ts';
 import { openSource } from '#administration/moving/open-source.ts';
@@ -14,6 +16,7 @@ import { temporalConnectionOptions } from '#core/platform/engine/temporal-client
 import { EXPORT_FORMATS, type ExportFormat } from '#domain/mailbox-moves.ts';
 import { contentsOf, HARD_FOLDERS, HARD_MESSAGES } from '#test/operations/moving/moving-world.ts';
 import { type Answer, type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 import { openMoves } from '#test/support/open-moves.ts';
 import { startTestWorker } from '#test/support/test-worker.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -60,8 +63,7 @@ async function* hardMail(): Source {
     }
 }
 
-async function fill({ id, address }: Box, source: Source): Promise<void> {
-  const { db } = world.services;
+async function fill({ id, address }: Box, source: Source, { db } = world.services): Promise<void> {
   const report = await importMailbox({
     ...{ db, notifier: { changed() {} }, account: { mailboxId: id, address }, source, dryRun: false },
     ...{ signal: new AbortController().signal, onProgress() {} },
@@ -181,7 +183,7 @@ test('of two runs of one export the later one writes', async () => {
   await fill(box, hardMail());
   const [id = ''] = await openMoves(world, { organizationId: world.organization.id, mailboxId: box.id }, 1);
   const signal = new AbortController().signal;
-  await Promise.all([runMove(world.services, id, signal), runMove(world.services, id, signal)]);
+  await Promise.all([1, 2, 3, 4].map(() => runMove(world.services, id, signal)));
   const other = await newBox();
   const { bytes } = await download(id);
   await fill(other, openSource(unpacked('mbox', id, bytes), undefined));
@@ -209,6 +211,15 @@ test('an export goes with the erasure of its mailbox, and of a correspondent; af
   }
 });
 
+test('a download that cannot go on breaks off, so that nobody takes it for whole', async () => {
+  const box = await newBox();
+  await fill(box, hardMail());
+  const id = textAt((await ask('POST', 'exports', { mailbox: box.id })).body, 'id');
+  await moved(id);
+  await world.sql(`delete from mailbox_move_part where move_id = $1 and at > 0`, [id]);
+  await assert.rejects(download(id), TypeError);
+});
+
 test('an export is deleted by hand, and a deleted mailbox makes it fail with a reason', async () => {
   const box = await newBox();
   const [id = ''] = await openMoves(world, { organizationId: world.organization.id, mailboxId: box.id }, 1);
@@ -219,4 +230,148 @@ test('an export is deleted by hand, and a deleted mailbox makes it fail with a r
   assert.match(textAt(failed.body, 'problem'), /no mailbox/);
   assert.equal((await ask('DELETE', `moves/${id}`)).status, 204);
   assert.equal(errorCode(await ask('GET', `moves/${id}`)), 'not_found');
+});
+
+/** Sends a file in portions, and starts it. @returns the import as it ended */
+async function imported(box: Box, file: Buffer, more: object = {}, portion = 1_500_000): Promise<Answer> {
+  const begun = await ask('POST', 'imports', { mailbox: box.id, ...more });
+  assert.equal(begun.status, 202, begun.text);
+  const id = textAt(begun.body, 'id');
+  assert.equal(errorCode(await ask('POST', `moves/${id}/start`, {})), 'conflict', 'it has no file yet');
+  for (let from = 0; from < file.length; from += portion) {
+    const response = await send(id, from, file.subarray(from, from + portion));
+    assert.equal(response.status, 200, await response.text());
+  }
+  const started = await ask('POST', `moves/${id}/start`, {});
+  assert.equal(started.status, 202, started.text);
+  return waitUntil(`the end of ${id}`, async () => {
+    const answer = await ask('GET', `moves/${id}`);
+    return at(answer.body, 'state') === 'running' ? undefined : answer;
+  });
+}
+
+const send = (id: string, from: number, bytes: Uint8Array) =>
+  fetch(`${world.api.url}/api/operator/moves/${id}/content?at=${from}`, {
+    method: 'PUT',
+    headers: world.operator,
+    body: new Uint8Array(bytes),
+  });
+
+test('what was exported is imported from an upload in portions, whatever program packed it, and nothing twice', async () => {
+  const box = await newBox();
+  await fill(box, hardMail());
+  const before = await contents(box);
+  for (const format of EXPORT_FORMATS) {
+    const id = textAt((await ask('POST', 'exports', { mailbox: box.id, format })).body, 'id');
+    await moved(id);
+    const { bytes } = await download(id);
+    const other = await newBox();
+    const ended = await imported(other, bytes);
+    assert.equal(at(ended.body, 'state'), 'finished', ended.text);
+    assert.deepEqual(at(ended.body, 'report', 'problems'), [], format);
+    assert.deepEqual(await contents(other), before, format);
+    if (format === 'archive') {
+      const again = await imported(other, bytes, { format });
+      assert.deepEqual(
+        [at(again.body, 'report', 'imported'), at(again.body, 'report', 'known')],
+        [0, before.messages.length],
+      );
+      continue;
+    }
+    const tree = unpacked(format, id, bytes);
+    // Names above 100 bytes: GNU's own entries, and pax.
+    const form = format === 'mbox' ? 'gnu' : 'pax';
+    const packed = path.join(folder, `${id}.${form}.tar`);
+    execFileSync('tar', [`--format=${form}`, '-cf', packed, '-C', path.dirname(tree), path.basename(tree)]);
+    const third = await newBox();
+    const read = await imported(third, readFileSync(packed));
+    assert.deepEqual(at(read.body, 'report', 'problems'), [], `${format} ${form}`);
+    assert.deepEqual(await contents(third), before, `${format} ${form}`);
+  }
+  const left = await world.sql(
+    `select p.move_id from mailbox_move_part p join mailbox_move m on m.id = p.move_id where m.direction = 'import'`,
+  );
+  assert.deepEqual(left, [], 'the file goes when its mail is there');
+});
+
+test('an upload goes on where it was interrupted, and takes no byte twice', async () => {
+  const box = await newBox();
+  const id = textAt((await ask('POST', 'imports', { mailbox: box.id })).body, 'id');
+  const mbox = Buffer.from('From a Sat Nov 28 12:00:01 2026\nSubject: interrupted\n\nbody\n');
+  assert.equal((await send(id, 0, mbox.subarray(0, 20))).status, 200);
+  for (const from of [0, 19, 21]) {
+    const wrong = await send(id, from, mbox.subarray(20));
+    assert.equal(wrong.status, 409);
+    assert.match(await wrong.text(), /at=20/);
+  }
+  const both = await Promise.all([send(id, 20, mbox.subarray(20)), send(id, 20, mbox.subarray(20))]);
+  assert.deepEqual(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [200, 409],
+  );
+  assert.equal((await ask('POST', `moves/${id}/start`, {})).status, 202);
+  await moved(id);
+  assert.equal((await send(id, mbox.length, mbox)).status, 409, 'it takes no more');
+  const { messages } = await contents(box);
+  assert.deepEqual(
+    messages.map((each) => [each.folder, each.content]),
+    [['Imported', 'Subject: interrupted\r\n\r\nbody\r\n']],
+  );
+});
+
+test('a file that is no mail and a damaged tar file are failures with their reason', async () => {
+  const box = await newBox();
+  for (const [file, reason] of [
+    [gzipSync('From a Sat Nov 28 12:00:01 2026\n'), /compressed files are not read/],
+    [
+      Buffer.concat([tarHeader('a.mbox', 512, new Date(0)), Buffer.alloc(512), Buffer.alloc(512, 'x')]),
+      /damaged at byte 1024/,
+    ],
+  ] as const) {
+    const ended = await imported(box, file);
+    assert.equal(at(ended.body, 'state'), 'failed');
+    assert.match(textAt(ended.body, 'problem'), reason);
+  }
+});
+
+test('an import by IMAP reaches no private host, unless a setting allows it, and its password is sealed and forgotten', async () => {
+  const box = await newBox();
+  const password = 'the-password-over-there';
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '10.0.0.1', '[::ffff:127.0.0.1]', '169.254.169.254']) {
+    const imap = { url: `imaps://${host}:993`, user: 'ada', password };
+    const begun = await ask('POST', 'imports', { mailbox: box.id, imap });
+    assert.ok(!begun.text.includes(password));
+    const id = textAt(begun.body, 'id');
+    const failed = await waitUntil('the failure', async () => {
+      const answer = await ask('GET', `moves/${id}`);
+      return at(answer.body, 'state') === 'failed' ? answer : undefined;
+    });
+    assert.match(textAt(failed.body, 'problem'), /is not publicly routable/, host);
+    const [row] = await world.sql(`select imap_password_sealed as sealed from mailbox_move where id = $1`, [id]);
+    assert.ok(!String(row?.['sealed']).includes(password));
+    assert.equal((await ask('DELETE', `moves/${id}`)).status, 204);
+  }
+  for (const url of ['https://mail.example.org', 'imaps://ada:x@mail.example.org', 'imaps://mail.example.org/x', 'x'])
+    assert.equal(
+      errorCode(await ask('POST', 'imports', { mailbox: box.id, imap: { url, user: 'ada', password } })),
+      'invalid_request',
+    );
+  const mail = await openMailWorld();
+  try {
+    const account = await mail.createMailbox('over-there');
+    await fill(account, hardMail(), mail.services);
+    const imap = { url: `imaps://localhost:${mail.mail.imap.port}`, user: account.address, password: account.token };
+    const id = textAt((await ask('POST', 'imports', { mailbox: box.id, imap })).body, 'id');
+    await waitUntil('the refusal', async () => at((await ask('GET', `moves/${id}`)).body, 'state') === 'failed');
+    await world.sql(`update mailbox_move set state = 'running' where id = $1`, [id]);
+    const settings = { ...world.services.settings, IMPORT_PRIVATE_HOSTS: 'on' as const };
+    await runMove({ ...world.services, settings }, id, new AbortController().signal);
+    const { body } = await ask('GET', `moves/${id}`);
+    assert.deepEqual([at(body, 'state'), at(body, 'report', 'problems')], ['finished', []]);
+    assert.ok(Number(at(body, 'report', 'imported')) > 20);
+    const [row] = await world.sql(`select imap_password_sealed as sealed from mailbox_move where id = $1`, [id]);
+    assert.equal(row?.['sealed'], null);
+  } finally {
+    await mail.close();
+  }
 });

@@ -447,6 +447,11 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: world.operator,
     body: { mailbox: await newMailbox(world) },
   }),
+  importMail: async (world) => ({
+    path: '/api/operator/imports',
+    as: world.operator,
+    body: { mailbox: await newMailbox(world) },
+  }),
   startMove: async (world) => ({
     path: `/api/operator/moves/${await failedMove(world)}/start`,
     as: world.operator,

@@ -158,7 +158,8 @@ function pathOf(route: Route, id?: string): string {
   const wanted = propertiesOf(route.query);
   const valueOf = (name: string): string => {
     const choices: unknown = Reflect.get(Object(wanted[name] ?? {}), 'enum');
-    return Array.isArray(choices) ? String(choices[0]) : 'word';
+    if (Array.isArray(choices)) return String(choices[0]);
+    return Reflect.get(Object(wanted[name] ?? {}), 'type') === 'integer' ? '1' : 'word';
   };
   return withQuery(path, Object.fromEntries(names.map((name) => [name, valueOf(name)])));
 }

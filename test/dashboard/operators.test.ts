@@ -1,6 +1,8 @@
 /** The page of operators: signed in by the operator key, which stays in the memory of the page. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { NativeConnection } from '@temporalio/worker';
+import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, textAt } from '#test/support/api-world.ts';
 import {
@@ -10,6 +12,7 @@ import {
   type TestBrowser,
   testBrowser,
 } from '#test/support/browser.ts';
+import { startTestWorker } from '#test/support/test-worker.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
@@ -71,7 +74,16 @@ test('every view can be reached by keys, is accessible, fits a phone, and shows 
   for (const options of [{}, { dark: true }, { phone: true }]) {
     const { page, assertNoFaults } = await open(options);
     await page.getByRole('tab', { name: 'Overview' }).focus();
-    for (const view of ['Overview', 'Incidents', 'Tenants', 'Queue', 'Find a mail', 'Exports', 'Erasures', 'Log']) {
+    for (const view of [
+      'Overview',
+      'Incidents',
+      'Tenants',
+      'Queue',
+      'Find a mail',
+      'Export and import',
+      'Erasures',
+      'Log',
+    ]) {
       await waitUntil(`the focus of ${view}`, async () => (await page.evaluate(FOCUSED)) === view);
       await page.keyboard.press('Enter');
       await page.locator('[role=tab][data-active]', { hasText: view }).waitFor();
@@ -139,4 +151,33 @@ test('a tenant is suspended, resumed, and deleted only after its name was typed'
   await page.getByRole('tab', { name: 'Log' }).click();
   await page.getByRole('region', { name: 'Log' }).getByText('eraseContent').waitFor();
   assertNoFaults();
+});
+
+test('a mailbox is exported, downloaded and imported into another one', async () => {
+  const { mailbox } = world.organization;
+  const connection = await NativeConnection.connect(temporalConnectionOptions(world.services.settings));
+  const worker = await startTestWorker(world.services, connection);
+  try {
+    const { page, assertNoFaults } = await open();
+    await page.getByRole('tab', { name: 'Export and import' }).click();
+    const form = page.getByRole('region', { name: 'Export', exact: true });
+    await form.getByLabel('Mailbox').fill(mailbox.address);
+    await form.getByRole('button', { name: 'Export' }).click();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: /^Download mov_/ }).click();
+    const file = await (await downloading).path();
+    const other = await world.newMailbox(world.organization);
+    const importing = page.getByRole('region', { name: 'Import a file' });
+    await importing.getByLabel('Mailbox').fill(other.address);
+    await importing.getByLabel('File').setInputFiles(file);
+    await importing.getByRole('button', { name: 'Import file' }).click();
+    const row = page.getByRole('row', { name: new RegExp(other.id) });
+    await row.getByText('Finished').waitFor();
+    await row.getByRole('button', { name: /^Delete mov_/ }).click();
+    await row.waitFor({ state: 'detached' });
+    assertNoFaults();
+  } finally {
+    await worker.close();
+    await connection.close();
+  }
 });

@@ -36,6 +36,10 @@ export const SETTINGS = {
       fallback: '.data',
       text: 'Folder for everything `npm start` stores: embedded PostgreSQL, Temporal, secrets, certificates, `service.json`.',
     }),
+    IMPORT_PRIVATE_HOSTS: setting(choice('on', 'off'), {
+      fallback: 'off',
+      text: 'Whether operators may import mail over HTTP from IMAP servers in private networks. `off`: from publicly routable hosts only. The command `import --imap` is not limited.',
+    }),
     LOG_LEVEL: setting(choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
       fallback: 'info',
       text: 'Least severe log line that is written. Logs are JSON lines on standard error; `npm start` writes them to `DATA_DIR/service.log`.',

@@ -78,7 +78,7 @@ function Signed({ onSignOut }: { readonly onSignOut: () => void }) {
           { id: 'tenants', title: 'Tenants', content: <TenantsView /> },
           { id: 'queue', title: 'Queue', content: <QueueView /> },
           { id: 'find', title: 'Find a mail', content: <FindMailView /> },
-          { id: 'moves', title: 'Exports', content: <MovesView /> },
+          { id: 'moves', title: 'Export and import', content: <MovesView /> },
           { id: 'erasures', title: 'Erasures', content: <ErasuresView /> },
           { id: 'log', title: 'Log', content: <LogView /> },
         ]}

@@ -158,3 +158,28 @@ export const useDownload = () =>
       bodyOf(operator.GET('/api/operator/moves/{id}/content', { params: { path: { id } }, parseAs: 'blob' })),
     [],
   );
+
+const PORTION_BYTES = 16 * 1_048_576;
+
+/** Sends a file in portions, each read from the disk when it is its turn, then starts the import. */
+export const useImportFile = () =>
+  useChange(
+    async ({ mailbox, file }: { readonly mailbox: string; readonly file: File }) => {
+      const { id } = await bodyOf(operator.POST('/api/operator/imports', { body: { mailbox } }));
+      const path = { id };
+      for (let at = 0; at < file.size; at += PORTION_BYTES)
+        await done(
+          operator.PUT('/api/operator/moves/{id}/content', {
+            params: { path, query: { at } },
+            body: file.slice(at, at + PORTION_BYTES) as never,
+            bodySerializer: (portion: unknown) => portion as Blob,
+            headers: { 'content-type': 'application/octet-stream' },
+          }),
+        );
+      return bodyOf(operator.POST('/api/operator/moves/{id}/start', { params: { path } }));
+    },
+    ['operator'],
+  );
+
+export const useImportServer = () =>
+  useChange((body: Schemas['ImportMail']) => bodyOf(operator.POST('/api/operator/imports', { body })), ['operator']);

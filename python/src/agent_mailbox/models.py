@@ -1788,6 +1788,22 @@ class HeldRecipient(Model):
     to_domain: WrittenBefore
 
 
+class ImportMail(Model):
+    # Id or address.
+    mailbox: str
+    # Of the file; default: found out.
+    format: Annotated[Literal["mbox", "mboxo", "mboxrd", "mboxcl2", "maildir", "archive"], OPEN] | None = None
+    imap: ImportServer | None = None
+
+
+class ImportServer(Model):
+    # `imaps://host`, or `imap://host` with STARTTLS, which is needed.
+    url: str
+    user: str
+    # Sealed in the database, and deleted when the import has finished.
+    password: str
+
+
 class Invitation(Model):
     id: str
     email: str
@@ -2862,6 +2878,20 @@ class OperatorFoundMail(Model):
     more: bool
 
 
+class OperatorImportProblem(Model):
+    where: str
+    problem: str
+
+
+class OperatorImportReport(Model):
+    imported: int
+    # Were imported before, or twice in the source.
+    known: int
+    problem_count: int
+    # What was not imported, or not as it was, with its place; the first 200.
+    problems: list[OperatorImportProblem]
+
+
 class OperatorMailStep(Model):
     at: datetime
     # Of the message, or of the refusal.
@@ -2886,14 +2916,16 @@ class OperatorMove(Model):
     direction: Annotated[Literal["export", "import"], OPEN]
     organization_id: str
     mailbox_id: str
-    format: Annotated[Literal["mbox", "maildir", "archive"], OPEN] | None
-    # `failed`: `problem` says why; after that is mended, start it again.
+    # Of an import null: found out, or none, from a server.
+    format: Annotated[Literal["mbox", "mboxo", "mboxrd", "mboxcl2", "maildir", "archive"], OPEN] | None
+    # `receiving`: the file of an import is sent. `failed`: `problem` says why; after that is mended, start it again.
     state: Annotated[Literal["receiving", "running", "finished", "failed"], OPEN]
-    # Written so far.
+    # Written or imported so far.
     messages: int
     # Of the file, so far.
     size_bytes: float
     problem: str | None
+    report: OperatorImportReport | None
     created_at: datetime
     finished_at: datetime | None
     # It is deleted at this time, with its file.

@@ -367,6 +367,23 @@ export const accountCases: Readonly<Record<string, Reach>> = {
     await world.sql(`delete from mailbox_move where id = any($1::text[])`, [others]);
     return answer;
   },
+  'importMail not_found': (world) =>
+    world.call('POST', '/api/operator/imports', { as: world.operator, body: { mailbox: newId('mailbox') } }),
+  async 'importMail conflict'(world) {
+    const { id, mailbox } = await world.newOrganization('business');
+    const others = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, OPEN_MOVES_MAX);
+    const answer = await world.call('POST', '/api/operator/imports', {
+      as: world.operator,
+      body: { mailbox: mailbox.id },
+    });
+    await world.sql(`delete from mailbox_move where id = any($1::text[])`, [others]);
+    return answer;
+  },
+  async 'sendImport conflict'(world) {
+    const { id, mailbox } = await world.newOrganization('business');
+    const [move] = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, 1, 'finished');
+    return world.call('PUT', `/api/operator/moves/${move}/content?at=0`, { as: world.operator, rawBody: 'x' });
+  },
   async 'startMove conflict'(world) {
     const { id, mailbox } = await world.newOrganization('business');
     const [move] = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, 1, 'finished');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { after, test } from 'node:test';
+import { filesOnDisk, openOnDisk } from '#administration/moving/mail-files.ts';
 import { type MboxVariant, readMbox, readMboxFile } from '#administration/moving/mbox-reader.ts';
 import { mboxEntry } from '#administration/moving/mbox-writer.ts';
 import type { MovedMessage, Problem, SourceItem } from '#administration/moving/moved-message.ts';
@@ -29,7 +30,7 @@ let number = 0;
 function read(text: string | Buffer, variant: MboxVariant = 'mbox') {
   const file = path.join(folder, `${++number}.mbox`);
   writeFileSync(file, text);
-  return all(readMboxFile(file, variant));
+  return all(readMboxFile(() => openOnDisk(file), path.basename(file), variant));
 }
 const textsOf = ({ messages }: { messages: readonly MovedMessage[] }) =>
   messages.map(({ bytes }) => bytes.toString('latin1'));
@@ -127,7 +128,7 @@ test('a message above the limit is named and skipped, with a line of any length,
   const watching = setInterval(() => {
     highest = Math.max(highest, process.memoryUsage().arrayBuffers);
   }, 5);
-  const { messages, problems } = await all(readMboxFile(file, 'mbox'));
+  const { messages, problems } = await all(readMboxFile(() => openOnDisk(file), path.basename(file), 'mbox'));
   clearInterval(watching);
   assert.deepEqual(
     messages.map(({ bytes }) => /Subject: (\w+)/.exec(bytes.toString())?.[1]),
@@ -153,7 +154,7 @@ test('links are not followed, and what is no mbox file is named', async () => {
     { file: 'Inbox', name: 'INBOX', subscribed: true },
   ];
   writeFileSync(path.join(tree, 'agent-mailbox-folders.json'), JSON.stringify(names));
-  const { messages, problems, folders } = await all(readMbox(tree, 'mbox'));
+  const { messages, problems, folders } = await all(readMbox(filesOnDisk(tree), 'mbox'));
   assert.deepEqual(
     messages.map((each) => each.folder),
     ['INBOX', 'Work/2026'],
