@@ -20,6 +20,7 @@ const ALONE: readonly string[] = [
   'test/operations/restore-elsewhere.test.ts',
   'test/operations/backup.test.ts',
   'test/operations/prove.test.ts',
+  'test/operations/prove-servers.test.ts',
   'test/operations/moving/round-trips.test.ts',
   'test/upgrade/recorded-installations.test.ts',
   'test/delivery/crash.test.ts',
