@@ -5,7 +5,9 @@
 // without such a package), this file looks for that binary, and if there is none it prints what to do.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import * as modules from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -35,6 +37,14 @@ if (!existsSync(join(root, 'node_modules')))
   fail(['The packages are not installed yet. Run this first, in the project folder:', '', '  npm ci']);
 
 if (isNewEnough) {
+  // TypeScript without its types, and compiled, is kept between two starts: most of the time of a start would be making
+  // it. In a folder of this person: what others could write to would be run. It is written when a process ends of its
+  // own accord, and when one that may be killed asks for it (`module.flushCompileCache`).
+  const { XDG_CACHE_HOME: cacheHome = '' } = process.env;
+  if (!process.env.NODE_COMPILE_CACHE)
+    modules.enableCompileCache(
+      join(isAbsolute(cacheHome) ? cacheHome : join(homedir(), '.cache'), 'agent-mailbox', 'compiled'),
+    );
   process.argv.splice(1, 2, resolve(root, script));
   await import(pathToFileURL(process.argv[1]).href);
 } else {

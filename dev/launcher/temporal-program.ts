@@ -17,7 +17,7 @@ import { temporalProblem } from '#core/process/dependencies.ts';
 import { cacheFolder } from '#dev/cache-folder.ts';
 import type { ChildEvents } from './child-process.ts';
 import { accepts } from './free-port.ts';
-import { endLeftoverTemporal, startTemporalServer, type TemporalServer } from './temporal-server.ts';
+import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
 
 /** Newest version that `go install` can build: later ones have a replace directive in their go.mod. Server 1.29.1. */
 const VERSION = 'v1.5.1';
@@ -189,6 +189,8 @@ interface TemporalChoiceOptions {
   readonly agreed: AgreedTemporal | undefined;
   /** State of an own server. */
   readonly folder: string;
+  /** Settles when a server that an earlier start left behind has ended. */
+  readonly leftover: Promise<void>;
   readonly signal: AbortSignal;
   readonly events: ChildEvents;
   onProgress(text: string): void;
@@ -198,7 +200,7 @@ interface TemporalChoiceOptions {
 export async function chooseTemporal(options: TemporalChoiceOptions): Promise<ChosenTemporal> {
   const { settings, folder, onProgress, agreed } = options;
   const namespace = settings.TEMPORAL_NAMESPACE;
-  await endLeftoverTemporal(folder, onProgress);
+  await options.leftover;
   if (settings.TEMPORAL_ADDRESS !== undefined) {
     const connection = temporalConnectionOptions(settings);
     const { made: added } = await requireTemporal(connection, namespace, { mayCreateNamespace: true, agreed });

@@ -8,6 +8,7 @@
  */
 
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -55,6 +56,7 @@ import { takeInstanceLock } from './instance-lock.ts';
 import { screen } from './screen.ts';
 import { listenerFacts, type ServiceFacts, writeServiceFile, writtenSettings } from './service-file.ts';
 import { chooseTemporal } from './temporal-program.ts';
+import { endLeftoverTemporal } from './temporal-server.ts';
 
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const LOG_KEEP_BYTES = 20 * 1024 * 1024;
@@ -205,6 +207,11 @@ async function start(life: ProcessLife): Promise<void> {
     return progress.step(title, work);
   }
 
+  const temporalFolder = path.join(dataDir, 'temporal');
+  // It ends while PostgreSQL starts: both take up to a second after a kill.
+  const leftover = endLeftoverTemporal(temporalFolder, (text) => progress.say(`Temporal: ${text}`));
+  leftover.catch(() => {}); // told where it is awaited
+
   const databaseUrl = await step(given.DATABASE_URL === undefined ? 'PostgreSQL 18' : 'PostgreSQL', async (note) => {
     if (given.DATABASE_URL !== undefined) {
       await requirePostgres(given.DATABASE_URL);
@@ -226,7 +233,8 @@ async function start(life: ProcessLife): Promise<void> {
     const chosen = await chooseTemporal({
       settings: given,
       agreed,
-      folder: path.join(dataDir, 'temporal'),
+      folder: temporalFolder,
+      leftover,
       signal: life.stopping,
       events: events('Temporal'),
       onProgress: note,
@@ -286,6 +294,8 @@ async function start(life: ProcessLife): Promise<void> {
     notes.push(`Password and API key are no longer shown, because somebody has signed in; they are in ${serviceFile}.`);
   await step('Dashboard', (note) => buildDashboard(building(note)));
   await step('Documentation', (note) => buildDocumentation(building(note)));
+  // For the start after a kill. It holds the process up, after an upgrade for seconds: so before anything is accepted.
+  flushCompileCache();
   const all = await step('API, worker, mail', async () => {
     const started = await startAllInOne(services, life);
     notes.push(...(await awaitReady(started.apiUrl, life)));

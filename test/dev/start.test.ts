@@ -7,12 +7,14 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { isAlive } from '#dev/launcher/instance-lock.ts';
 import { LISTENER_SECURITY, type ListenerName } from '#dev/launcher/service-file.ts';
+import { temporalProgram } from '#dev/launcher/temporal-program.ts';
 import { freePorts, runStart, type StartedService, startService } from '#test/support/started-service.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'agent mailbox start '));
 const dataDir = path.join(folder, 'data');
+const cache = path.join(folder, 'cache');
 let environment: Record<string, string> = {};
 let service: StartedService;
 
@@ -25,8 +27,27 @@ function serverPids(): number[] {
   ];
 }
 
+/** When each compiled module was written, in milliseconds. */
+function compiledModules(): Map<string, number> {
+  const kept = path.join(cache, 'agent-mailbox', 'compiled');
+  const names = readdirSync(kept, { recursive: true, encoding: 'utf8' });
+  return new Map(
+    names
+      .map((name) => [name, statSync(path.join(kept, name))] as const)
+      .filter(([, stat]) => stat.isFile())
+      .map(([name, { mtimeMs }]) => [name, mtimeMs]),
+  );
+}
+
 before(async () => {
-  environment = { ...(await freePorts()), DATA_DIR: dataDir };
+  environment = {
+    ...(await freePorts()),
+    DATA_DIR: dataDir,
+    TEMPORAL_CLI: await temporalProgram({ configured: process.env['TEMPORAL_CLI'] || undefined }),
+    // Its modules are compiled into a folder of its own.
+    XDG_CACHE_HOME: cache,
+    NODE_COMPILE_CACHE: '',
+  };
   service = await startService(environment);
 });
 after(async () => {
@@ -111,12 +132,16 @@ test('a crashed PostgreSQL is reported and started again', async () => {
 
 test('servers that survive a killed launcher are stopped by the next start, and the data is kept', async () => {
   const { facts } = service;
+  const compiled = compiledModules();
+  assert.ok(compiled.size > 500, `${compiled.size} compiled modules are kept`);
   assert.equal(await service.end('SIGKILL'), 'SIGKILL');
   const left = serverPids();
   assert.deepEqual(left.map(isAlive), [true, true]);
   service = await startService(environment);
   assert.deepEqual(left.map(isAlive), [false, false]);
   assert.match(service.output(), /an earlier start left behind/);
+  const again = [...compiledModules()].filter(([name, writtenAt]) => compiled.get(name) !== writtenAt);
+  assert.deepEqual(again, [], 'modules that the start after the kill compiled again');
   assert.deepEqual(
     [service.facts.apiKey, service.facts.password, service.facts.organizationId],
     [facts.apiKey, facts.password, facts.organizationId],
