@@ -41,6 +41,7 @@ const REASONS: Readonly<Record<HeldReason, string>> = {
   lookalike_domain: 'look-alike domain',
   disguised_program: 'program in disguise',
   first_sender: 'unknown sender',
+  unlisted_sender: 'not a sender of this alias',
 };
 
 const DAY_MS = 86_400_000;
