@@ -2,8 +2,7 @@
  * From the credential in the headers to a principal and its organization.
  *
  * Credentials: session (cookie or bearer), API key, mailbox token, access token of a program with access by OAuth (valid
- * at `/mcp` only), and the link of a notice. A link is alive while its request waits and its member is one: the rows are
- * read each time, and of a link that was given out the answer says how it ended.
+ * at `/mcp` only), and the link of a notice, which is alive while its request waits and its member is one.
  *
  * Each credential costs one prepared query by its hash; one with a wrong checksum costs none. For API keys and mailbox
  * tokens the same query counts the request in the limit of the organization. Unknown, revoked and expired credentials get

@@ -6,6 +6,7 @@ import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
 let browser: TestBrowser;
@@ -61,15 +62,32 @@ test('a domain is added, its records are copied, found, verified, and it is dele
   const mx = page.getByRole('listitem').filter({ hasText: 'Routes its mail here' });
   await mx.getByText('Differs').waitFor();
   await mx.getByText('10 elsewhere.example').waitFor();
+  const mailbox = await world.call('POST', '/api/mailboxes', {
+    as: organization.key,
+    body: { localPart: 'everything' },
+  });
   world.dns.records = recordsWith(mailHost);
   await page.getByRole('button', { name: 'Check now' }).click();
   await page.getByText('Verified').waitFor();
   await page.getByText('All required records are set').waitFor();
 
+  const catchAll = () =>
+    world
+      .call('GET', '/api/domains', { as: organization.key })
+      .then(({ body }) => at(body, 'data', 0, 'catchAllMailboxId'));
+  await page.getByLabel('Mailbox', { exact: true }).selectOption({ label: textAt(mailbox.body, 'address') });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await waitUntil('the catch-all', async () => (await catchAll()) === at(mailbox.body, 'id'));
+  await page.getByLabel('Mailbox', { exact: true }).selectOption({ label: 'Nobody: such mail is refused' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await waitUntil('no catch-all', async () => (await catchAll()) === null);
+
   await page.getByRole('link', { name: 'Domains' }).first().click();
   const row = page.getByRole('listitem').filter({ hasText: 'mail.customer.example' });
   await row.getByText('all required records found').waitFor();
   await row.getByRole('link').click();
+  await page.getByRole('heading', { name: 'Mail to unknown addresses' }).waitFor();
+  await assertAccessible(page, 'domain with a catch-all');
   await page.getByRole('button', { name: 'Delete' }).click();
   const remove = page.getByRole('button', { name: 'Delete the domain' });
   assert.equal(await remove.isDisabled(), true);

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { mailboxNameQuery, pagedQuery, singleQuery, useChange } from '../../api/queries.ts';
+import { mailboxNameQuery, pagedQuery, useChange } from '../../api/queries.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Choice, Field, Form, LongField, Submit } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
@@ -12,16 +12,12 @@ import { PagedList } from '../../components/lists/steady-list.tsx';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { type State, StateBadge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
+import { mailboxChoicesQuery } from '../mailboxes/queries.ts';
 
 type Approval = Schemas['StandingApproval'];
 
 const standingQuery = pagedQuery(['standing-approvals'], (from) =>
   bodyOf(service.GET('/api/standing-approvals', { params: { query: from } })),
-);
-
-/** Mailboxes to choose from. */
-const mailboxesQuery = singleQuery(['mailboxes', 'choices', 'standing'], () =>
-  bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: 200 } } })),
 );
 
 const STATES: Readonly<Record<Approval['state'], State>> = {
@@ -107,7 +103,7 @@ const ENDS = [
 const DAY_MS = 86_400_000;
 
 function AddStanding({ onClose }: { readonly onClose: () => void }) {
-  const mailboxes = useQuery(mailboxesQuery);
+  const mailboxes = useQuery(mailboxChoicesQuery);
   const [mailboxId, setMailboxId] = useState<string>();
   const [days, setDays] = useState<(typeof ENDS)[number][0]>(7);
   const add = useChange(

@@ -7,6 +7,7 @@ import { Button } from '../../components/frame/button.tsx';
 import { Failure, PageHead, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
 import { DnsRecords, DomainStatus, ZoneFileButton } from '../../components/shown/dns-records.tsx';
 import { Time } from '../../components/shown/time.tsx';
+import { CatchAllSection } from './catch-all.tsx';
 import { DomainReportsSection } from './domain-reports.tsx';
 import { type Domain, domainQuery, useDeleteDomain, useVerifyDomain } from './queries.ts';
 
@@ -70,6 +71,7 @@ function Shown({ domain }: { readonly domain: Domain }) {
         <ProblemNote error={verify.error} />
         <DnsRecords records={domain.records} />
       </div>
+      {domain.status === 'verified' ? <CatchAllSection domain={domain} /> : null}
       <DomainReportsSection domain={domain.name} />
       {deleting ? <Delete domain={domain} onClose={() => setDeleting(false)} /> : null}
     </>
