@@ -128,7 +128,7 @@ test('a mailbox is added, connected, changed, rotated, suspended, resumed and de
   assertNoFaults([SIGNED_OUT, 400, 422, 404]);
 });
 
-test('an alias of a mailbox is made with a list of senders, and dropped', async () => {
+test('an alias of a mailbox is made with a list of senders, changed, and dropped', async () => {
   const { id, token } = await world.newMailbox(world.organization);
   const { page, assertNoFaults } = await opened(`/mailboxes/${id}?tab=settings`);
   await page.getByText('No aliases').waitFor();
@@ -144,6 +144,16 @@ test('an alias of a mailbox is made with a list of senders, and dropped', async 
   const list = await world.call('GET', '/api/mailbox/aliases', { as: token });
   const address = textAt(list.body, 'data', 0, 'address');
   await assertAccessible(page, 'aliases');
+  await row.getByRole('button', { name: `Change ${address}` }).click();
+  await dialog.getByLabel('Senders').fill('shop.example');
+  await dialog.getByLabel('Takes mail').selectOption('no');
+  await assertAccessible(page, 'change alias');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await row.getByText('disabled').waitFor();
+  const changed = await world.call('GET', '/api/mailbox/aliases', { as: token });
+  assert.deepEqual(at(changed.body, 'data', 0, 'senders'), ['shop.example']);
+  assert.equal(at(changed.body, 'data', 0, 'enabled'), false);
   await row.getByRole('button', { name: `Drop ${address}` }).click();
   await page.getByRole('button', { name: 'Drop the alias' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });

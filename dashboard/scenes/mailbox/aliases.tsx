@@ -12,17 +12,23 @@ import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import { Badge } from '../../components/shown/badge.tsx';
 import { Copy } from '../../components/shown/copy.tsx';
 import { aboutField } from '../../problem.ts';
-import { type Alias, aliasesQuery, type Mailbox, useCreateAlias, useDropAlias } from './queries.ts';
+import { type Alias, aliasesQuery, type Mailbox, useChangeAlias, useCreateAlias, useDropAlias } from './queries.ts';
 
 const OTHERWISE = [
   ['refuse', 'Is refused'],
   ['hold', 'Waits for a person'],
 ] as const;
 
+const ENABLED = [
+  ['yes', 'Yes'],
+  ['no', 'No: mail to it is refused'],
+] as const;
+
 /** Further addresses of the mailbox: the newest hundred. */
 export function Aliases({ mailbox }: { readonly mailbox: Mailbox }) {
   const aliases = useQuery(aliasesQuery(mailbox.id));
   const [creating, setCreating] = useState(false);
+  const [changing, setChanging] = useState<Alias>();
   const [dropping, setDropping] = useState<Alias>();
   return (
     <Section
@@ -46,16 +52,26 @@ export function Aliases({ mailbox }: { readonly mailbox: Mailbox }) {
           </Empty>
         }
       >
-        {(row) => <AliasRow row={row} onDrop={() => setDropping(row)} />}
+        {(row) => <AliasRow row={row} onChange={() => setChanging(row)} onDrop={() => setDropping(row)} />}
       </SteadyList>
       {creating ? <CreateAlias mailbox={mailbox} onClose={() => setCreating(false)} /> : null}
+      {changing === undefined ? null : (
+        <ChangeAlias mailbox={mailbox} row={changing} onClose={() => setChanging(undefined)} />
+      )}
       {dropping === undefined ? null : <Drop mailbox={mailbox} row={dropping} onClose={() => setDropping(undefined)} />}
     </Section>
   );
 }
 
-function AliasRow({ row, onDrop }: { readonly row: Alias; readonly onDrop: () => void }) {
-  const from = row.senders.length > 0 ? row.senders.join(', ') : row.lockToFirst ? 'whoever writes first' : 'everybody';
+interface RowProps {
+  readonly row: Alias;
+  readonly onChange: () => void;
+  readonly onDrop: () => void;
+}
+
+function AliasRow({ row, onChange, onDrop }: RowProps) {
+  const from =
+    row.senders.length > 0 ? row.senders.join(', ') : row.lockToFirst ? 'the first author who is proven' : 'everybody';
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
       <div className="min-w-0 flex-1 basis-64">
@@ -72,6 +88,9 @@ function AliasRow({ row, onDrop }: { readonly row: Alias; readonly onDrop: () =>
       {row.enabled ? null : <Badge meaning="wait">disabled</Badge>}
       {row.byToken ? <Badge meaning="info">by the agent</Badge> : null}
       <Copy text={row.address} what="alias" />
+      <Button aria-label={`Change ${row.address}`} onClick={onChange}>
+        Change
+      </Button>
       <Button look="stop" aria-label={`Drop ${row.address}`} onClick={onDrop}>
         Drop
       </Button>
@@ -98,25 +117,58 @@ function Drop({ mailbox, row, onClose }: Asked & { readonly row: Alias }) {
   );
 }
 
+/** What both forms ask for. */
+const typedRules = (typed: Typed) => ({
+  note: typed('note').trim(),
+  senders: typed('senders')
+    .split(/[\s,]+/)
+    .filter((each) => each !== ''),
+  otherwise: OTHERWISE.find(([each]) => each === typed('otherwise'))?.[0] ?? 'refuse',
+});
+
+interface RuleFieldsProps {
+  readonly error: unknown;
+  readonly row?: Alias;
+}
+
+function RuleFields({ error, row }: RuleFieldsProps) {
+  return (
+    <>
+      <LongField
+        label="Senders"
+        name="senders"
+        rows={2}
+        defaultValue={row?.senders.join('\n')}
+        error={aboutField(error, '/senders')}
+        hint="Addresses and domains whose mail it takes. Empty: everybody."
+      />
+      <Choice label="Mail of others" name="otherwise" defaultValue={row?.otherwise ?? 'refuse'} options={OTHERWISE} />
+    </>
+  );
+}
+
+const NoteField = ({ row }: { readonly row?: Alias }) => (
+  <Field
+    label="What it is for"
+    name="note"
+    maxLength={200}
+    autoComplete="off"
+    defaultValue={row?.note}
+    hint="Like: for shop.example"
+  />
+);
+
 function CreateAlias({ mailbox, onClose }: Asked) {
   const create = useCreateAlias(mailbox.id);
   const submit = (typed: Typed): void => {
     const localPart = typed('localPart').trim();
-    const body = {
-      note: typed('note').trim(),
-      senders: typed('senders')
-        .split(/[\s,]+/)
-        .filter((each) => each !== ''),
-      otherwise: OTHERWISE.find(([each]) => each === typed('otherwise'))?.[0] ?? 'refuse',
-      ...(localPart === '' ? {} : { localPart }),
-    };
-    create.mutate(body, { onSuccess: onClose });
+    create.mutate({ ...typedRules(typed), ...(localPart === '' ? {} : { localPart }) }, { onSuccess: onClose });
   };
   return (
     <Dialog onClose={onClose} title="Create an alias" description={`Mail to it reaches ${mailbox.address}.`}>
       <Form onSubmit={submit}>
         <ProblemNote error={create.error} />
-        <Field label="What it is for" name="note" maxLength={200} autoComplete="off" hint="Like: for shop.example" />
+        <NoteField />
         <Field
           label="Part before the @"
           name="localPart"
@@ -127,15 +179,27 @@ function CreateAlias({ mailbox, onClose }: Asked) {
           error={aboutField(create.error, '/localPart')}
           hint="Empty: a random one that nobody can guess."
         />
-        <LongField
-          label="Senders"
-          name="senders"
-          rows={2}
-          error={aboutField(create.error, '/senders')}
-          hint="Addresses and domains whose mail it takes. Empty: everybody."
-        />
-        <Choice label="Mail of others" name="otherwise" defaultValue="refuse" options={OTHERWISE} />
+        <RuleFields error={create.error} />
         <Submit busy={create.isPending}>Create alias</Submit>
+      </Form>
+    </Dialog>
+  );
+}
+
+function ChangeAlias({ mailbox, row, onClose }: Asked & { readonly row: Alias }) {
+  const change = useChangeAlias(mailbox.id, row.id);
+  return (
+    <Dialog onClose={onClose} title={`Change ${row.address}`}>
+      <Form
+        onSubmit={(typed) =>
+          change.mutate({ ...typedRules(typed), enabled: typed('enabled') === 'yes' }, { onSuccess: onClose })
+        }
+      >
+        <ProblemNote error={change.error} />
+        <NoteField row={row} />
+        <RuleFields error={change.error} row={row} />
+        <Choice label="Takes mail" name="enabled" defaultValue={row.enabled ? 'yes' : 'no'} options={ENABLED} />
+        <Submit busy={change.isPending}>Save</Submit>
       </Form>
     </Dialog>
   );

@@ -58,6 +58,11 @@ export const useCreateAlias = (id: string) =>
     bodyOf(service.POST('/api/mailboxes/{id}/aliases', { ...of(id), body })),
   );
 
+export const useChangeAlias = (id: string, aid: string) =>
+  useChangeOf(id, (body: Schemas['AliasChanges']) =>
+    bodyOf(service.PATCH('/api/mailboxes/{id}/aliases/{aid}', { params: { path: { id, aid } }, body })),
+  );
+
 export const useDropAlias = (id: string) =>
   useChangeOf(id, (aid: string) =>
     done(service.DELETE('/api/mailboxes/{id}/aliases/{aid}', { params: { path: { id, aid } } })),
