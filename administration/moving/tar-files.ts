@@ -5,6 +5,8 @@ import { MovingError } from './moving-error.ts';
 
 /** The list is in memory. */
 const ENTRIES_MAX = 500_000;
+/** Deeper names are left out: mailboxes have no folders so deep. */
+const LEVELS_MAX = 33;
 const NAME_MAX_BYTES = 4_096;
 const LINK_TYPES = '12';
 const FOLDER_TYPE = '5';
@@ -79,10 +81,10 @@ export async function filesInTar(file: OpenFile): Promise<MailFiles> {
 
 /** With `/`, without `.` and empty levels; undefined: nothing is left of it. `..` is a name as any other. */
 function cleanName(given: string): string | undefined {
-  const name = given
-    .split('/')
-    .filter((level) => level !== '' && level !== '.')
-    .join('/');
+  const levels = given.split('/').filter((level) => level !== '' && level !== '.');
+  // Each level is a folder in memory.
+  if (levels.length > LEVELS_MAX) return undefined;
+  const name = levels.join('/');
   return name === '' || Buffer.byteLength(name) > NAME_MAX_BYTES ? undefined : name;
 }
 

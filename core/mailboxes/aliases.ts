@@ -16,6 +16,7 @@ import { lockAddresses } from '#db/queries/mailboxes/address-locks.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import {
   ALIAS_REUSE_AFTER_DAYS,
+  ALIASES_BY_TOKEN_AND_DAY,
   ALIASES_BY_TOKEN_DEFAULT,
   ALIASES_PER_MAILBOX_AND_DAY,
   RANDOM_LOCAL_PART_BYTES,
@@ -154,7 +155,7 @@ export async function createAlias(
     await requireDomain(sql, of.organizationId, domain, settings.MAIL_DOMAIN);
     const address = addressOf(mailbox, domain, caller, given);
     await lockAddresses(sql, [address]);
-    await requireFree(sql, of, address, at);
+    await requireFree(sql, of, address, caller, at);
     const changes = await valuesOf(sql, of.mailboxId, given, at);
     const [row] = await sql.query<{ id: string }>(INSERT, [
       newId('alias', at.getTime()),
@@ -213,8 +214,9 @@ function requireRoom(mailbox: MailboxOfAlias, caller: Caller): void {
         fix: 'Drop an alias that is not needed, or move the organization to a larger plan.',
       },
     );
-  if (mailbox.madeToday >= ALIASES_PER_MAILBOX_AND_DAY)
-    throw new CatalogueError('conflict', `A mailbox gets at most ${ALIASES_PER_MAILBOX_AND_DAY} aliases in a day.`, {
+  const mostToday = isToken(caller) ? ALIASES_BY_TOKEN_AND_DAY : ALIASES_PER_MAILBOX_AND_DAY;
+  if (mailbox.madeToday >= mostToday)
+    throw new CatalogueError('conflict', `A mailbox gets at most ${mostToday} aliases in a day in this way.`, {
       fix: 'Use the aliases that are there, or try again tomorrow.',
     });
 }
@@ -251,14 +253,31 @@ function addressOf(mailbox: MailboxOfAlias, domain: string, caller: Caller, give
 /** Whose address it is, or was until lately. A tag belongs to its mailbox, and can be used again at once. */
 const TAKEN = `
   select exists (select from mailboxes x where x.address = $1 and (x.deleted_at is null or x.deleted_at > $2))
+      or not $4 and exists (select from users where email = $1)
       or exists (select from mailbox_alias a
                   where a.address = $1
-                    and (a.deleted_at is null or a.deleted_at > $2 and a.mailbox_id <> $3)) as taken`;
+                    and (a.deleted_at is null
+                         or a.deleted_at > $2 and (a.mailbox_id <> $3 or $5 and not a.by_token))) as taken`;
 
-/** Its own dropped alias can be made again by the mailbox: the old row makes room. */
-async function requireFree(sql: Sql, { mailboxId }: OfMailbox, address: string, at: Date): Promise<void> {
+/**
+ * Its own dropped alias can be made again by the mailbox, by a token only if a token dropped it. The address of a member
+ * of any organization is for a person to give: mail about the account goes there.
+ */
+async function requireFree(
+  sql: Sql,
+  { mailboxId }: OfMailbox,
+  address: string,
+  caller: Caller,
+  at: Date,
+): Promise<void> {
   const reusableBefore = new Date(at.getTime() - ALIAS_REUSE_AFTER_DAYS * DAY_MS);
-  const [row] = await sql.query<{ taken: boolean }>(TAKEN, [address, reusableBefore, mailboxId]);
+  const [row] = await sql.query<{ taken: boolean }>(TAKEN, [
+    address,
+    reusableBefore,
+    mailboxId,
+    caller.actor.type === 'user',
+    isToken(caller),
+  ]);
   if (row?.taken !== false) throw taken(address);
 }
 
@@ -345,6 +364,7 @@ export async function updateAlias(
       values.folderId !== undefined,
       values.folderId ?? null,
       at,
+      isToken(caller),
     ]);
     await recordAudit(sql, caller, {
       organizationId: of.organizationId,
@@ -360,9 +380,11 @@ export async function updateAlias(
   });
 }
 
+/** What a person changed is the person's: a token could undo it. */
 const UPDATE = `
   update mailbox_alias set note = $2, senders = $3, otherwise = $4, lock_to_first = $5, enabled = $6, expires_at = $7,
-         folder_id = case when $8 then $9 else folder_id end, updated_at = $10
+         folder_id = case when $8 then $9 else folder_id end, updated_at = $10,
+         by_token = by_token and $11
    where id = $1`;
 
 /** The address is refused after the commit. @throws {CatalogueError} not_found; forbidden, as of `lockAlias` */
@@ -375,7 +397,10 @@ export async function dropAlias(
   const at = new Date(now());
   await db.transaction(async (sql) => {
     const { address } = await lockAlias(sql, of, id, caller);
-    await sql.query(`update mailbox_alias set deleted_at = $2, updated_at = $2 where id = $1`, [id, at]);
+    await sql.query(
+      `update mailbox_alias set deleted_at = $2, updated_at = $2, by_token = by_token and $3 where id = $1`,
+      [id, at, isToken(caller)],
+    );
     await recordAudit(sql, caller, {
       organizationId: of.organizationId,
       action: 'alias.deleted',

@@ -254,6 +254,7 @@ export async function setCatchAll(
       throw new CatalogueError('conflict', `${row.name} is not verified.`, {
         fix: 'Verify the domain first: POST /api/domains/:id/verify.',
       });
+    if (mailboxId !== null) await requirePersonForMembersDomain(sqlOfEntityManager(em), caller, null, row.name);
     const mailbox =
       mailboxId === null
         ? null

@@ -17,6 +17,8 @@ export const ALIAS_SENDERS_MAX = 50;
 export const ALIAS_NOTE_MAX = 200;
 /** Aliases that one mailbox may make in a day, whoever makes them: dropped ones still cost a row. */
 export const ALIASES_PER_MAILBOX_AND_DAY = 200;
+/** Of which tokens may make as many: a dropped address is refused to everybody else for a time. */
+export const ALIASES_BY_TOKEN_AND_DAY = 40;
 /** Aliases that tokens of a mailbox may have made and not dropped, unless the organization chose another number. */
 export const ALIASES_BY_TOKEN_DEFAULT = 10;
 export const ALIASES_BY_TOKEN_MAX = 100;
@@ -56,7 +58,7 @@ const OFFICIAL_WORDS = new Set(
   ),
 );
 
-/** Digits that are read as letters. */
+/** Characters that are read as others; `1`, `i` and `l` as each other. */
 const READ_AS: Readonly<Record<string, string>> = {
   '0': 'o',
   '1': 'l',
@@ -65,23 +67,33 @@ const READ_AS: Readonly<Record<string, string>> = {
   '5': 's',
   '7': 't',
   '8': 'b',
+  i: 'l',
 };
+const asRead = (text: string): string => text.replaceAll(/[0134578i]/g, (each) => READ_AS[each] ?? each);
+
+/** As they are read, with the word that a person wrote. */
+const OFFICIAL_AS_READ = new Map([...OFFICIAL_WORDS].map((word) => [asRead(word), word]));
+/** Longer words make an address look official wherever they are in it. */
+const OFFICIAL_ANYWHERE_CHARACTERS = 7;
 
 /**
  * What is wrong with a local part that the token of a mailbox chose: besides that of others, addresses that look official
- * (`billing`, `security-team`, `b1lling`). A random one is always free.
+ * (`billing`, `security-team`, `bi1ling`). A random one is always free.
  */
 export function tokenLocalPartProblem(localPart: string): string | undefined {
   const problem = localPartProblem(localPart);
   if (problem !== undefined) return problem;
-  const asI = localPart.replaceAll(/[0134578]/g, (digit) => (digit === '1' ? 'i' : (READ_AS[digit] ?? digit)));
-  const asL = localPart.replaceAll(/[0134578]/g, (digit) => READ_AS[digit] ?? digit);
-  for (const text of [localPart, asI, asL]) {
-    const words = text.split(/[._-]+/).flatMap((word) => [word, word.replace(/\d+$/, '')]);
-    const found = [text.replaceAll(/[._-]/g, ''), ...words].find((word) => OFFICIAL_WORDS.has(word));
-    if (found !== undefined) return `looks like an official address ("${found}"): a person can make it`;
-  }
-  return undefined;
+  const text = asRead(localPart);
+  const joined = text.replaceAll(/[._-]/g, '');
+  const words = [
+    joined,
+    ...text.split(/[._-]+/),
+    ...localPart.split(/[._-]+/).map((word) => asRead(word.replace(/\d+$/, ''))),
+  ];
+  const found =
+    words.map((word) => OFFICIAL_AS_READ.get(word)).find((word) => word !== undefined) ??
+    [...OFFICIAL_AS_READ].find(([read]) => read.length >= OFFICIAL_ANYWHERE_CHARACTERS && joined.includes(read))?.[1];
+  return found === undefined ? undefined : `looks like an official address ("${found}"): a person can make it`;
 }
 
 /** Whether the list of an alias names an author: by the address, or by its domain or one above it. */

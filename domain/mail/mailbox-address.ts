@@ -66,6 +66,10 @@ const RESERVED_LOCAL_PARTS = new Set([
   'www',
 ]);
 
+/** Of a name that is nobody's to choose, whatever its tag. */
+export const isReservedAddress = (address: string): boolean =>
+  RESERVED_LOCAL_PARTS.has((address.slice(0, address.lastIndexOf('@')).split('+')[0] ?? '').toLowerCase());
+
 /** What is wrong with a local part chosen by a customer (already lower-cased); undefined: nothing. */
 export function localPartProblem(localPart: string): string | undefined {
   if (localPart.length === 0 || localPart.length > LOCAL_PART_MAX) return `must have 1 to ${LOCAL_PART_MAX} characters`;

@@ -14,7 +14,7 @@ import { UNAUTHENTICATED_LABEL } from '#domain/mail/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail/mail-limits.ts';
 import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
-import { askAlias } from '#mailstore/delivery/alias-senders.ts';
+import { askAlias, lockToAuthor } from '#mailstore/delivery/alias-senders.ts';
 import { largeMessageSlots } from '#mailstore/delivery/append.ts';
 import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '#mailstore/delivery/insert-messages.ts';
 import { listedHeader } from '#mailstore/delivery/recipients.ts';
@@ -187,6 +187,9 @@ async function accept(
       facts: { mailboxes: [...held.keys()], messages: [...held.values()] },
       text: acceptedText([...held.values()]),
     };
+  for (const { recipient } of passing)
+    if (!(await lockToAuthor(services.db, recipient, authorOf(message), isProven(message))))
+      throw recipients.length === 1 && recipient.alias?.refusesOthers === true ? refusedByList() : closedMeanwhile();
   const outcome = await inSpan(
     'message.store',
     { attributes: { 'agent_mailbox.message.size': bytes.length } },
@@ -239,6 +242,9 @@ async function takeReport(
 /** The same whether the message is held or not: its sender does not get to know. */
 const acceptedText = (messages: readonly string[]): string => `Accepted ${messages.join(' ')}`;
 
+const refusedByList = (): SmtpReply => new SmtpReply(550, '5.7.1', 'This address accepts mail of certain senders only');
+const closedMeanwhile = (): SmtpReply => new SmtpReply(450, '4.2.1', 'An address was closed meanwhile, try again');
+
 /**
  * Mailboxes at whose alias the author is not listed, and whose mail of others is held.
  *
@@ -256,10 +262,8 @@ async function unlistedAt(
     if (verdict === 'hold') held.add(recipient.mailbox.id);
     if (verdict === 'pass' || verdict === 'hold') continue;
     // The list was made, or the alias dropped, since RCPT: then each recipient gets its own answer.
-    if (recipients.length > 1) throw new SmtpReply(450, '4.2.1', 'An address was closed meanwhile, try again');
-    throw verdict === 'gone'
-      ? new SmtpReply(550, '5.1.1', 'No such mailbox here')
-      : new SmtpReply(550, '5.7.1', 'This address accepts mail of certain senders only');
+    if (recipients.length > 1) throw closedMeanwhile();
+    throw verdict === 'gone' ? new SmtpReply(550, '5.1.1', 'No such mailbox here') : refusedByList();
   }
   return held;
 }

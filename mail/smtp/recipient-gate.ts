@@ -74,7 +74,7 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
       const found = { recipient, address };
       const before = accepted.get(recipient.mailbox.id);
       // What comes by an address without a list comes in any case.
-      if (before === undefined || (before.recipient.alias !== null && recipient.alias === null))
+      if (before === undefined || (before.recipient.alias?.hasList === true && recipient.alias?.hasList !== true))
         accepted.set(recipient.mailbox.id, found);
       return found;
     },

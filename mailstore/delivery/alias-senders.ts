@@ -3,7 +3,7 @@
  * theirs: anybody can write an address into From.
  *
  *   no list, not locked to the first ──▶ pass
- *   no list, locked to the first ──────▶ pass, and a proven author becomes the list
+ *   no list, locked to the first ──────▶ pass, and a proven author whose mail arrives becomes the list
  *   a list ────────────────────────────▶ pass if it names the proven author, else refuse or hold
  */
 import { recordAudit } from '#core/organizations/audit.ts';
@@ -19,12 +19,10 @@ export type AliasVerdict = 'pass' | 'gone' | UnlistedMail;
 interface AliasRow {
   readonly senders: readonly string[];
   readonly otherwise: UnlistedMail;
-  readonly lockToFirst: boolean;
-  readonly address: string;
 }
 
 const OPEN = `deleted_at is null and enabled and (expires_at is null or expires_at > now())`;
-const COLUMNS = `senders, otherwise, lock_to_first as "lockToFirst", address`;
+const COLUMNS = `senders, otherwise`;
 const SYSTEM: Caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
 
 /**
@@ -34,33 +32,44 @@ const SYSTEM: Caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null }
  */
 export async function askAlias(
   sql: Sql,
-  { alias, organization }: Pick<Recipient, 'alias' | 'organization'>,
+  { alias }: Pick<Recipient, 'alias'>,
   author: string,
   proven: boolean,
 ): Promise<AliasVerdict> {
   if (alias === null) return 'pass';
   const [row] = await sql.query<AliasRow>(`select ${COLUMNS} from mailbox_alias where id = $1 and ${OPEN}`, [alias.id]);
   if (row === undefined) return 'gone';
-  const verdict = verdictOf(row, author, proven);
-  if (verdict !== 'pass' || row.senders.length > 0 || !row.lockToFirst || !proven) return verdict;
-  const locked = await sql.query(LOCK_TO, [alias.id, author]);
-  if (locked.length > 0) {
-    await recordAudit(sql, SYSTEM, {
-      organizationId: organization.id,
-      action: 'alias.locked',
-      targetId: alias.id,
-      details: { address: row.address, author },
-    });
-    return 'pass';
-  }
-  // Another one was first.
-  const [now] = await sql.query<AliasRow>(`select ${COLUMNS} from mailbox_alias where id = $1 and ${OPEN}`, [alias.id]);
-  return now === undefined ? 'gone' : verdictOf(now, author, proven);
+  return verdictOf(row, author, proven);
+}
+
+/**
+ * Makes the author of a message that is about to be delivered the list of an alias that is locked to the first. Mail that
+ * waits for a person locks nothing.
+ *
+ * @returns whether the message may still come: another author may have been first
+ */
+export async function lockToAuthor(
+  sql: Sql,
+  recipient: Pick<Recipient, 'alias' | 'organization'>,
+  author: string,
+  proven: boolean,
+): Promise<boolean> {
+  const { alias, organization } = recipient;
+  if (alias === null || !alias.hasList || !proven) return true;
+  const [locked] = await sql.query<{ address: string }>(LOCK_TO, [alias.id, author]);
+  if (locked === undefined) return (await askAlias(sql, recipient, author, proven)) === 'pass';
+  await recordAudit(sql, SYSTEM, {
+    organizationId: organization.id,
+    action: 'alias.locked',
+    targetId: alias.id,
+    details: { address: locked.address, author },
+  });
+  return true;
 }
 
 const LOCK_TO = `
   update mailbox_alias set senders = array[$2], updated_at = now()
-   where id = $1 and senders = '{}' and lock_to_first and ${OPEN} returning id`;
+   where id = $1 and senders = '{}' and lock_to_first and ${OPEN} returning address`;
 
 const verdictOf = ({ senders, otherwise }: AliasRow, author: string, proven: boolean): AliasVerdict =>
   senders.length === 0 || (proven && isListed(senders, author)) ? 'pass' : otherwise;

@@ -14,7 +14,7 @@ import { countedCache } from '#core/platform/caching/counted-cache.ts';
 import type { Sql } from '#db/database.ts';
 import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
 import { ALIAS_REUSE_AFTER_DAYS, type UnlistedMail } from '#domain/mail/aliases.ts';
-import { deliveryAddress, domainOf } from '#domain/mail/mailbox-address.ts';
+import { deliveryAddress, domainOf, isReservedAddress } from '#domain/mail/mailbox-address.ts';
 import type { ScreeningMode } from '#domain/mail/screening.ts';
 import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
@@ -39,6 +39,8 @@ export interface Recipient {
 /** As last read; `alias-senders.ts` reads it again for each message. */
 export interface RecipientAlias {
   readonly id: string;
+  /** It has listed senders, or takes the first one as its list. */
+  readonly hasList: boolean;
   /** Mail of others than its listed senders is refused. */
   readonly refusesOthers: boolean;
 }
@@ -85,7 +87,12 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
   const remembered = countedCache<{ recipient: Recipient; until: number }>('recipients', REMEMBERED_MAX);
 
   async function read(address: string): Promise<Recipient | undefined> {
-    const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [address, deliveryAddress(address), domainOf(address)]);
+    const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [
+      address,
+      deliveryAddress(address),
+      // Names of RFC 2142 and those to which certificates are confirmed: no agent speaks for them.
+      isReservedAddress(address) ? '' : domainOf(address),
+    ]);
     if (row === undefined) return undefined;
     const recipient: Recipient = {
       mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
@@ -102,8 +109,8 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
           ? null
           : {
               id: row.alias_id,
-              refusesOthers:
-                row.otherwise === 'refuse' && (row.lock_to_first === true || (row.senders ?? []).length > 0),
+              hasList: hasList(row),
+              refusesOthers: row.otherwise === 'refuse' && hasList(row),
             },
     };
     const until = Math.min(
@@ -128,9 +135,15 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
   };
 }
 
+const hasList = (row: RecipientRow): boolean => row.lock_to_first === true || (row.senders ?? []).length > 0;
+
+/** A dropped address stays refused for its mailbox, and for a time for the next one of that name. */
+const ALIAS_COUNTS = `(a.deleted_at is null or a.deleted_at > now() - interval '${ALIAS_REUSE_AFTER_DAYS} days'
+        or exists (select from mailboxes of where of.id = a.mailbox_id and of.deleted_at is null))`;
+
 /**
  * Where an address ($1; without its plus-tag $2; its domain $3) leads: the first of these decides, also if it refuses. What
- * was dropped or deleted does not lead to the catch-all.
+ * was dropped or deleted does not lead to the catch-all, nor do reserved names, for which $3 is empty.
  */
 const PLACE = `
   select * from (
@@ -139,13 +152,13 @@ const PLACE = `
     union all
     select case when a.deleted_at is null then 1 else 2 end, a.mailbox_id, a.id,
            a.deleted_at is null and a.enabled and (a.expires_at is null or a.expires_at > now())
-      from mailbox_alias a where a.address = $1
+      from mailbox_alias a where a.address = $1 and ${ALIAS_COUNTS}
     union all
     select 3, m.id, null, m.plus_addresses from mailboxes m where $2 <> $1 and m.address = $2 and m.deleted_at is null
     union all
     select case when a.deleted_at is null then 4 else 5 end, a.mailbox_id, a.id,
            a.deleted_at is null and a.enabled and (a.expires_at is null or a.expires_at > now())
-      from mailbox_alias a where $2 <> $1 and a.address = $2
+      from mailbox_alias a where $2 <> $1 and a.address = $2 and ${ALIAS_COUNTS}
     union all
     select 6, m.id, null, false from mailboxes m
      where m.address = $2 and m.deleted_at > now() - interval '${ALIAS_REUSE_AFTER_DAYS} days'

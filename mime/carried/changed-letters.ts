@@ -47,11 +47,12 @@ function segmentsOf(text: string, size: number): string[] {
   const segments: string[] = [];
   for (let at = 0; at < text.length; ) {
     const limit = Math.min(text.length, at + size);
-    const line = segments.length < SEGMENTS_MAX ? text.indexOf('\n', at) : -1;
-    let end = line >= at && line < limit ? line + 1 : limit;
-    if (end === limit && limit < text.length) {
-      const blank = text.lastIndexOf(' ', limit);
-      if (blank > at) end = blank + 1;
+    const part = text.slice(at, limit);
+    const line = segments.length < SEGMENTS_MAX ? part.indexOf('\n') : -1;
+    let end = line < 0 ? limit : at + line + 1;
+    if (line < 0 && limit < text.length) {
+      const blank = part.lastIndexOf(' ');
+      if (blank > 0) end = at + blank + 1;
     }
     segments.push(text.slice(at, end));
     at = end;

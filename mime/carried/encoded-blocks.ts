@@ -1,5 +1,5 @@
 /** Blocks of a text that hold bytes: which encodings there are, and the texts that their bytes are. */
-import { plainTextOf, textsIn } from './packed-bytes.ts';
+import { plainTextOf, textsIn, type UnpackingLimits } from './packed-bytes.ts';
 
 /** Over line breaks, quotation marks at their beginnings included. */
 const BASE64 = /[A-Za-z0-9+/_-]{8,}(?:[ \t>]*\r?\n[ \t>]*[A-Za-z0-9+/_-]{8,})*={0,2}/g;
@@ -21,7 +21,8 @@ const DENSE = /[!-~]{10,}(?:\r?\n[!-~]{10,})*/g;
 const DENSE_MAX_CHARACTERS = 131_072;
 
 /** Texts of all blocks, those of each encoding together; empty ones too. */
-export function* decodedBlocks(text: string): Generator<string> {
+export function* decodedBlocks(text: string, budget: UnpackingLimits): Generator<string> {
+  const together = (found: readonly Buffer[]): string => textsOf(found, budget);
   const base64: Buffer[] = [];
   for (const [block] of text.matchAll(BASE64)) base64.push(Buffer.from(block.replace(/[\s>]+/g, ''), 'base64'));
   yield together(base64);
@@ -36,13 +37,11 @@ export function* decodedBlocks(text: string): Generator<string> {
   for (const bits of hiddenBits(text)) yield together([bits]);
 }
 
-const together = (found: readonly Buffer[]): string => {
-  const budget = { left: 1_048_576 };
-  return found
+const textsOf = (found: readonly Buffer[], budget: UnpackingLimits): string =>
+  found
     .map((bytes) => (isPacked(bytes) ? textsIn(bytes, budget) : plainTextOf(bytes)))
     .filter((each) => each !== undefined && each !== '')
     .join('\n');
-};
 
 const isPacked = (bytes: Buffer): boolean =>
   bytes.length > 12 &&

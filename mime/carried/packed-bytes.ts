@@ -4,14 +4,22 @@
  */
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 
-const UNPACKED_MAX_BYTES = 1_048_576;
+/** What a failure costs, which may have unpacked much before it. */
+const FAILURE_BYTES = 65_536;
 const DEPTH_MAX = 3;
 const FILES_MAX = 50;
 /** Shorter runs of letters are there by chance. */
 const RUN_MIN_CHARACTERS = 6;
 
-/** Texts in the bytes; empty: there are none. @param budget bytes that may be unpacked, all together */
-export function textsIn(bytes: Buffer, budget = { left: UNPACKED_MAX_BYTES }, depth = 0): string {
+/** What may be unpacked, all together. */
+export interface UnpackingLimits {
+  left: number;
+  /** Something was not unpacked, because it is too much. */
+  cut: boolean;
+}
+
+/** Texts in the bytes; empty: there are none. */
+export function textsIn(bytes: Buffer, budget: UnpackingLimits, depth = 0): string {
   if (bytes.length === 0) return '';
   if (depth < DEPTH_MAX) {
     const packed = unpacked(bytes, budget);
@@ -66,7 +74,7 @@ function runsIn(bytes: Buffer): string {
 }
 const READABLE = /[\t\r\n\x20-\x7e\xa0-\xff]+/g;
 
-function unpacked(bytes: Buffer, budget: { left: number }): Buffer[] | undefined {
+function unpacked(bytes: Buffer, budget: UnpackingLimits): Buffer[] | undefined {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return inflated(gunzipSync, bytes, budget);
   // RFC 1950: deflate with a window of at most 32 KiB, and a checksum.
   if (((bytes[0] ?? 0) & 0x8f) === 8 && (bytes.length < 2 ? 1 : bytes.readUInt16BE(0) % 31) === 0)
@@ -76,19 +84,25 @@ function unpacked(bytes: Buffer, budget: { left: number }): Buffer[] | undefined
   return undefined;
 }
 
-/** As much of it as may be unpacked. */
-function inflated(inflate: typeof gunzipSync, bytes: Buffer, budget: { left: number }): Buffer[] | undefined {
+function inflated(inflate: typeof gunzipSync, bytes: Buffer, budget: UnpackingLimits): Buffer[] | undefined {
+  if (budget.left <= 0) {
+    budget.cut = true;
+    return undefined;
+  }
   try {
-    const content = inflate(bytes, { maxOutputLength: Math.max(1, budget.left), finishFlush: 2 });
+    const content = inflate(bytes, { maxOutputLength: budget.left, finishFlush: 2 });
     budget.left -= content.length;
     return [content];
-  } catch {
+  } catch (error) {
+    const isTooMuch = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    budget.left = isTooMuch ? 0 : budget.left - FAILURE_BYTES;
+    budget.cut ||= isTooMuch;
     return undefined;
   }
 }
 
 /** By the headers of its files, one after the other (APPNOTE 4.3.7); those without a length end at the next. */
-function unzipped(bytes: Buffer, budget: { left: number }): Buffer[] {
+function unzipped(bytes: Buffer, budget: UnpackingLimits): Buffer[] {
   const files: Buffer[] = [];
   let at = 0;
   while (at + 30 <= bytes.length && bytes.readUInt32LE(at) === 0x04034b50 && files.length < FILES_MAX) {

@@ -7,7 +7,7 @@
  */
 import { fromElsewhere, HAS_MARKS, unchangedLetters, withoutDigitsInWords, withoutMarks } from './changed-letters.ts';
 import { decodedBlocks } from './encoded-blocks.ts';
-import { plainTextOf } from './packed-bytes.ts';
+import { plainTextOf, type UnpackingLimits } from './packed-bytes.ts';
 import { endLetters, pickedWords } from './picked-words.ts';
 import { fromBraille, HAS_BRAILLE, morseRuns, saidNumbers, spelledRuns } from './spelled.ts';
 
@@ -15,6 +15,7 @@ const DEPTH_MAX = 3;
 const READINGS_MAX = 64;
 /** Characters of all readings beyond the first. */
 const DECODED_MAX_CHARACTERS = 2_097_152;
+const UNPACKED_MAX_BYTES = 1_048_576;
 
 /**
  * - `plain`: as it is
@@ -30,13 +31,22 @@ export interface TextReading {
   readonly form: ReadingForm;
 }
 
-/** At most {@link READINGS_MAX} texts, the given one first. A caller may rest between them. */
-export function* readingsOf(text: string): Generator<TextReading> {
+/**
+ * At most {@link READINGS_MAX} texts, the given one first. A caller may rest between them.
+ *
+ * @param limits `cut` is set when there are further readings, or something is too large to be unpacked
+ */
+export function* readingsOf(text: string, limits: { cut: boolean }): Generator<TextReading> {
   const known = new Set([text]);
+  const budget: UnpackingLimits = { left: UNPACKED_MAX_BYTES, cut: false };
   let left = DECODED_MAX_CHARACTERS;
   const isNew = (reading: string): boolean => {
-    if (reading.trim() === '' || known.has(reading) || reading.length > left || known.size >= READINGS_MAX)
+    limits.cut ||= budget.cut;
+    if (reading.trim() === '' || known.has(reading)) return false;
+    if (reading.length > left || known.size >= READINGS_MAX) {
+      limits.cut = true;
       return false;
+    }
     known.add(reading);
     left -= reading.length;
     return true;
@@ -48,7 +58,7 @@ export function* readingsOf(text: string): Generator<TextReading> {
   for (let depth = 0; depth < DEPTH_MAX; depth++) {
     const next: string[] = [];
     for (const [place, each] of level.entries())
-      for (const reading of decoded(each, depth === 0 && place === 0))
+      for (const reading of decoded(each, budget, depth === 0 && place === 0))
         if (isNew(reading.text)) {
           next.push(reading.text);
           yield reading;
@@ -61,9 +71,9 @@ export function* readingsOf(text: string): Generator<TextReading> {
 }
 
 /** Each kind of change that a text has, all its parts together. @param isFirst it is the text itself */
-function* decoded(text: string, isFirst: boolean): Generator<TextReading> {
+function* decoded(text: string, budget: UnpackingLimits, isFirst: boolean): Generator<TextReading> {
   const visible = text.replace(NOT_SEEN, '');
-  for (const block of decodedBlocks(visible === text ? text : `${visible}\n${text}`))
+  for (const block of decodedBlocks(visible === text ? text : `${visible}\n${text}`, budget))
     yield { text: block, form: 'encoded' };
   if (URL_ENCODED.test(visible)) yield encoded(visible.replace(PERCENT_RUN, (run) => plainTextOf(bytesOf(run)) ?? run));
   if (ESCAPED.test(visible))

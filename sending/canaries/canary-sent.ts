@@ -25,7 +25,7 @@ export async function canaryIn(
   const canaries = await sql.query<{ mailboxId: string; token: string }>(CANARIES, [organizationId]);
   if (canaries.length === 0) return undefined;
   for (const { text } of texts)
-    for (const { text: reading } of readingsOf(text)) {
+    for (const { text: reading } of readingsOf(text, { cut: false })) {
       const joined = reading.toLowerCase().replace(NOT_OF_TOKEN, '');
       const found = canaries.find(({ token }) => joined.includes(token));
       if (found !== undefined) return found.mailboxId;

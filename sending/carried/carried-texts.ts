@@ -7,7 +7,7 @@ import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { leaves, partText } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { CARRIED_FILE_MAX_BYTES, CARRIED_TEXT_MAX_CHARACTERS } from '#domain/sending/carried-mail.ts';
-import { plainTextOf, textsIn } from '#mime/carried/packed-bytes.ts';
+import { plainTextOf, textsIn, type UnpackingLimits } from '#mime/carried/packed-bytes.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 
@@ -43,7 +43,7 @@ export function outgoingTexts(
     texts.push({ text: text.slice(0, left), isRead });
     left -= Math.min(left, text.length);
   };
-  let unpackable = UNPACKED_MAX_BYTES;
+  const budget: UnpackingLimits = { left: UNPACKED_MAX_BYTES, cut: false };
   const headers: string[] = [];
   for (const { part } of leaves(read.parts)) {
     if (part.type === 'text' || part.type === 'multipart') {
@@ -54,9 +54,7 @@ export function outgoingTexts(
         add(text, false);
       } else written.push(text);
     } else {
-      const budget = { left: unpackable };
       const file = textOfFile(bytes.subarray(part.body, part.end), part.encoding, budget);
-      unpackable = budget.left;
       if (file !== undefined) written.push(file);
     }
     if (part.header > 0) headers.push(headerText(bytes, part.header, part.body));
@@ -66,7 +64,7 @@ export function outgoingTexts(
   if (seen.length > 0) add([read.subject, ...seen].join('\n'), true);
   headers.push(headerText(bytes, 0, read.parts.body), recipients.map(localPart).join('\n'));
   add(headers.join('\n'), false);
-  return { texts, cut };
+  return { texts, cut: cut || budget.cut };
 
   function whole(text: string): OutgoingText[] {
     cut ||= text.length > left;
@@ -76,7 +74,7 @@ export function outgoingTexts(
   }
 }
 
-const UNPACKED_MAX_BYTES = 2_097_152;
+const UNPACKED_MAX_BYTES = 8_388_608;
 const localPart = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')));
 
 /** With the text of files, as far as there is room for it. */
@@ -97,7 +95,7 @@ const headerText = (bytes: Buffer, from: number, to: number): string =>
   decodeWords(bytes.toString('utf8', from, Math.min(to, from + HEADER_MAX_BYTES)).replaceAll(/\r?\n[ \t]+/g, ' '));
 
 /** Undefined: it has no text, or is a large file. */
-function textOfFile(body: Buffer, encoding: string, budget: { left: number }): string | undefined {
+function textOfFile(body: Buffer, encoding: string, budget: UnpackingLimits): string | undefined {
   if (body.length > CARRIED_FILE_MAX_BYTES * 2) return undefined;
   const content = Buffer.from(decodeTransfer(body, encoding));
   if (content.length > CARRIED_FILE_MAX_BYTES) return undefined;

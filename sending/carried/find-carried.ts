@@ -175,9 +175,10 @@ const placesOf = ({ outside }: CarriedQuestion): string[] => [...new Set(outside
 async function readAll({ texts }: OutgoingTexts): Promise<{ readings: Reading[]; runs: string[]; cut: boolean }> {
   const readings: Reading[] = [];
   const runs: string[] = [];
+  const limits = { cut: false };
   for (const { text, isRead } of texts) {
     let isFirst = isRead;
-    for (const reading of readingsOf(text)) {
+    for (const reading of readingsOf(text, limits)) {
       if (readings.length >= CARRIED_READINGS_MAX) return { readings, runs, cut: true };
       const { form } = reading;
       runs.push(...letterRuns(reading));
@@ -197,7 +198,7 @@ async function readAll({ texts }: OutgoingTexts): Promise<{ readings: Reading[];
       isFirst = false;
     }
   }
-  return { readings, runs, cut: false };
+  return { readings, runs, cut: limits.cut };
 }
 
 function merged(mails: readonly MarkedMail[], more: readonly MarkedMail[]): MarkedMail[] {

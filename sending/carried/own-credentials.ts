@@ -47,7 +47,7 @@ export async function carriesCredential(
   { texts }: OutgoingTexts,
 ): Promise<boolean> {
   for (const { text } of texts)
-    for (const { text: reading } of readingsOf(text)) {
+    for (const { text: reading } of readingsOf(text, { cut: false })) {
       if (hasCredential(reading)) return true;
       if (reading.length > SLICE_BYTES / 16) await rest();
     }

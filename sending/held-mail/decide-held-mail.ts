@@ -77,7 +77,11 @@ interface Released {
 const folderOf = ({ toJunk }: HeldMailContent, { junkId, inboxId }: Recipient): number => (toJunk ? junkId : inboxId);
 
 async function prepare(services: SendingServices, held: HeldMailContent, bytes: Buffer): Promise<Released> {
-  const recipient = await directoryOf(services).find(held.mailboxAddress, 'fresh');
+  const directory = directoryOf(services);
+  // An alias may file its mail in a folder of its own, and may be gone since.
+  const byAlias = held.deliveredTo === '' ? undefined : await directory.find(held.deliveredTo, 'fresh');
+  const recipient =
+    byAlias?.mailbox.id === held.mailboxId ? byAlias : await directory.find(held.mailboxAddress, 'fresh');
   if (recipient?.mailbox.id !== held.mailboxId || recipient.status !== 'active') throw closed();
   const read = await readSafely(services.db, bytes, { source: held.mailboxId });
   const message: IncomingMessage = {

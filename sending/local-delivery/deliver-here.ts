@@ -12,7 +12,7 @@ import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import { domainOf, isOneOf, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import type { RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
-import { askAlias } from '#mailstore/delivery/alias-senders.ts';
+import { askAlias, lockToAuthor } from '#mailstore/delivery/alias-senders.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type {
   DeliveryOutcome,
@@ -164,9 +164,12 @@ async function lookUp(
     if ([...verdicts.values()].some(({ action }) => action === 'block'))
       return refuse('5.7.1', 'The recipient does not accept mail from this sender');
     if (recipient.mailbox.id === sender.mailbox.id) return { local, recipient, isUnlisted: false };
-    const verdict = await askAlias(sql, recipient, author, isOneOf(sender.own, author));
+    const proven = isOneOf(sender.own, author);
+    const verdict = await askAlias(sql, recipient, author, proven);
     if (verdict === 'gone') return refuse('5.1.1', 'There is no such mailbox here');
     if (verdict === 'refuse') return refuse('5.7.1', 'This address accepts mail of certain senders only');
+    if (verdict === 'pass' && !(await lockToAuthor(sql, recipient, author, proven)))
+      return refuse('5.7.1', 'This address accepts mail of certain senders only');
     return { local, recipient, isUnlisted: verdict === 'hold' };
   };
   const looked: Looked[] = [];

@@ -28,7 +28,7 @@ function common(text: string, source: string, { excusedBy = '' } = {}): string[]
 }
 
 const isCarried = (text: string, source = SECRET): boolean =>
-  [...readingsOf(text)].some((reading) => common(reading.text, source).length > 0);
+  [...readingsOf(text, { cut: false })].some((reading) => common(reading.text, source).length > 0);
 
 test('a text is recognized however it is written', () => {
   const cyrillic = SECRET.replaceAll('e', 'е').replaceAll('o', 'ο').replaceAll('a', 'а');
@@ -102,7 +102,7 @@ test('a text is recognized behind encodings, also several', () => {
 test('decoding is bounded', () => {
   let nested = SECRET;
   for (let i = 0; i < 12; i++) nested = Buffer.from(nested).toString('base64');
-  assert.ok([...readingsOf(nested)].length <= 64);
+  assert.ok([...readingsOf(nested, { cut: false })].length <= 64);
   for (const part of [
     'QUJD',
     '.',
@@ -119,7 +119,10 @@ test('decoding is bounded', () => {
   ]) {
     const large = part.repeat(1_000_000 / part.length);
     const startedAt = process.cpuUsage();
-    assert.ok([...readingsOf(large)].reduce((sum, reading) => sum + reading.text.length, 0) < 4 * large.length, part);
+    assert.ok(
+      [...readingsOf(large, { cut: false })].reduce((sum, reading) => sum + reading.text.length, 0) < 4 * large.length,
+      part,
+    );
     const { user } = process.cpuUsage(startedAt);
     assert.ok(user < 3_000_000, `${part}: ${user} µs`);
   }

@@ -298,7 +298,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   'readings of outgoing text': {
     read: (text) => {
-      for (const reading of readingsOf(text)) letterRuns(reading);
+      for (const reading of readingsOf(text, { cut: false })) letterRuns(reading);
       hiddenMarks(text);
       return readCarriedText(text, async () => {});
     },

@@ -150,8 +150,22 @@ describe('making and dropping', () => {
       'help_desk',
       'postmaster',
       'bíll',
+      'bi1l1ng',
+      'billingdept',
+      'c0mpliance2team',
     ])
       assert.equal(errorCode(await create({ localPart })), 'invalid_local_part', localPart);
+    const person = organization.owner.email.split('@')[0];
+    await world.api.sql(`update users set email = $1 where email = $2`, [
+      `${person}@${domain()}`,
+      organization.owner.email,
+    ]);
+    for (const answer of [create({ localPart: person }), createByKey({ localPart: person })])
+      assert.equal(errorCode(await answer), 'conflict', 'mail about the account of a member would go there');
+    await world.api.sql(`update users set email = $2 where email = $1`, [
+      `${person}@${domain()}`,
+      organization.owner.email,
+    ]);
     assert.equal((await createByKey({ localPart: `billing` })).status, 201);
     assert.equal(errorCode(await createByKey({ localPart: 'security' })), 'invalid_local_part');
     assert.equal((await create({ localPart: `shop-${box.id.slice(-8)}` })).status, 201);
@@ -175,6 +189,12 @@ describe('making and dropping', () => {
     await limit(0);
     assert.equal(errorCode(await create({})), 'forbidden');
     await limit(10);
+    const restricted = await made(create({ localPart: `mine-${box.id.slice(-8)}` }));
+    await change(restricted.id, { senders: ['shop.example'] });
+    const undo = await world.api.call('PATCH', `${aliases}/${restricted.id}`, { as: box.token, body: { senders: [] } });
+    assert.equal(errorCode(undo), 'forbidden', 'what a person decided binds the token');
+    await world.api.call('DELETE', `/api/mailboxes/${box.id}/aliases/${restricted.id}`, { as: organization.key });
+    assert.equal(errorCode(await create({ localPart: `mine-${box.id.slice(-8)}` })), 'conflict');
     const stranger = await world.api.newMailbox(organization);
     const again = await made(create({}));
     assert.equal(errorCode(await drop(again.id, stranger.token)), 'not_found');
@@ -245,8 +265,17 @@ describe('lists of senders', () => {
     assert.deepEqual([await inbox(), (await newest()).deliveredTo], [['Held'], alias.address]);
   });
 
-  test('the first proven author locks it, and one of several at once', async () => {
+  test('the first proven author locks it, and one of several at once; mail that is held locks nothing', async () => {
     const { address, id } = await made(create({ lockToFirst: true }));
+    await world.api.sql(`update mailboxes set screening = 'first_senders' where id = $1`, [box.id]);
+    assert.match(await arrive(address, 'bob@mail.shop.example', 'Held'), /^250/);
+    await world.api.sql(`update mailboxes set screening = 'off' where id = $1`, [box.id]);
+    assert.deepEqual(await world.api.sql(`select senders from mailbox_alias where id = $1`, [id]), [{ senders: [] }]);
+    // The screening of a mailbox is remembered for five seconds.
+    await waitUntil('the screening to be off', async () => {
+      await arrive(address, 'x@unproven.example');
+      return (await inbox()).length > 0;
+    });
     assert.match(await arrive(address, 'x@unproven.example'), /^250/, 'locks nothing: anybody could have written it');
     const replies = await Promise.all(['ann@shop.example', 'eve@other.example'].map((from) => arrive(address, from)));
     assert.deepEqual(replies.map((reply) => reply.slice(0, 3)).toSorted(), ['250', '550']);
@@ -309,6 +338,8 @@ describe('tags and catch-all', () => {
     assert.match(await arrive(alias.address, 'ann@shop.example', 'For the alias'), /^250/);
     assert.deepEqual([await inbox(), await inbox(colleague)], [['Caught'], ['For the alias']]);
     assert.equal((await newest()).deliveredTo, unknown);
+    for (const reserved of ['hostmaster', 'Admin', 'security+cert'])
+      assert.match(await arrive(`${reserved}@${name}`), /^550 5\.1\.1/, 'certificates are confirmed there');
     assert.equal(errorCode(await world.api.call('DELETE', `/api/domains/${id}`, { as: organization.key })), 'conflict');
     await world.api.call('DELETE', `/api/mailboxes/${colleague.id}/aliases/${alias.id}`, { as: organization.key });
     assert.match(await arrive(alias.address), /^550 5\.1\.1/, 'what was dropped does not come back this way');

@@ -191,9 +191,11 @@ async function storeRefusals(sql: Sql, refusals: readonly Refusal[]): Promise<vo
   await sql.query(INSERT, [JSON.stringify(rows)]);
 }
 
-/** Mailboxes by address, and verified domains, whose unknown addresses belong to their organization as well. */
+/** Mailboxes and aliases by address, and verified domains, whose unknown addresses belong to their organization as well. */
 const OWNERS = `
   select address as name, organization_id as "organizationId" from mailboxes where address = any($1) and deleted_at is null
+  union all
+  select address, organization_id from mailbox_alias where address = any($1) and deleted_at is null
   union all
   select '@' || name, organization_id from domains where name = any($2) and status = 'verified'`;
 
