@@ -160,6 +160,7 @@ function portionOf(
             'device_sign_ins',
             'sign_in_challenges',
             'passkey_ceremonies',
+            'oidc_sign_ins',
             'oauth_requests',
             'oauth_tokens',
             'oauth_grants',

@@ -41,6 +41,7 @@ import { organizationStreamRoutes } from './organization/stream-route.ts';
 import { passwordResetRoutes } from './password-resets/routes.ts';
 import { receiverRoutes } from './receiver/routes.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
+import { oidcRoutes } from './sessions/oidc-routes.ts';
 import { passkeyRoutes } from './sessions/passkey-routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { standingApprovalRoutes } from './standing-approvals/routes.ts';
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = [
   ...noticeSettingsRoutes,
   // Before those with a session id in the same place.
   ...passkeyRoutes,
+  ...oidcRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
   ...passwordResetRoutes,

@@ -289,7 +289,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'alias.created' | 'alias.deleted' | 'alias.locked' | 'alias.updated' | 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.catch_all_changed' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.exported' | 'mailbox.mail_imported' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'alias.created' | 'alias.deleted' | 'alias.locked' | 'alias.updated' | 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.catch_all_changed' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.exported' | 'mailbox.mail_imported' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.oidc_linked' | 'user.oidc_unlinked' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -1844,6 +1844,17 @@ export interface LegalHoldList {
   readonly data: readonly LegalHold[];
 }
 
+export interface LinkedAccount {
+  readonly id: string;
+  readonly issuer: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+export interface LinkedAccountList {
+  readonly data: readonly LinkedAccount[];
+}
+
 export interface ListEntry {
   /** Id of the entry. */
   readonly id: string;
@@ -2816,7 +2827,7 @@ export interface OperatorDisk {
 }
 
 export interface OperatorFinding {
-  readonly check: 'settings' | 'postgresql' | 'connections' | 'secrets' | 'temporal' | 'backlog' | 'clock' | 'disk' | 'objects' | 'certificate' | 'listeners' | 'dns' | 'dkim' | 'outside';
+  readonly check: 'settings' | 'postgresql' | 'connections' | 'secrets' | 'temporal' | 'backlog' | 'clock' | 'disk' | 'objects' | 'single sign-on' | 'certificate' | 'listeners' | 'dns' | 'dkim' | 'outside';
   readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly what: string;
   /** What to do; empty: nothing. */
@@ -3823,6 +3834,41 @@ export interface SigningKeyRotation {
   readonly overlapSeconds?: number;
 }
 
+export interface SingleSignOn {
+  /** What the provider is called; null: there is none. */
+  readonly name: string | null;
+}
+
+export interface SingleSignOnBegun {
+  /** Where the browser signs in. It returns to the page /sign-in/oidc. */
+  readonly url: string;
+  /** Kept by the browser that began, for its return. Shown in this answer only. */
+  readonly browserKey: string | null;
+}
+
+export interface SingleSignOnLink {
+  readonly link: string;
+  readonly password: string;
+  /** For pages of this service, as at sign-in. */
+  readonly cookie?: boolean;
+}
+
+export interface SingleSignOnLinkNeeded {
+  /** For POST /api/sessions/oidc/link. Opens nothing; shown in this answer only. */
+  readonly link: string | null;
+  /** Of the account whose password is asked for. */
+  readonly email: string;
+  readonly expiresAt: string;
+}
+
+export interface SingleSignOnReturn {
+  /** Query of the address to which the provider led back. */
+  readonly query: string;
+  readonly browserKey: string;
+  /** For pages of this service, as at sign-in. */
+  readonly cookie?: boolean;
+}
+
 export interface SpfResult {
   readonly result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror';
   readonly domain: string | null;
@@ -4725,7 +4771,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'alias.created' | 'alias.deleted' | 'alias.locked' | 'alias.updated' | 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.catch_all_changed' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.exported' | 'mailbox.mail_imported' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'alias.created' | 'alias.deleted' | 'alias.locked' | 'alias.updated' | 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.catch_all_changed' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.exported' | 'mailbox.mail_imported' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.oidc_linked' | 'user.oidc_unlinked' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -5733,6 +5779,48 @@ export interface Operations {
     readonly body: SecondFactorProof | undefined;
     readonly answer: undefined;
   };
+  /** Whether people sign in by an OpenID provider */
+  readonly getSingleSignOn: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: SingleSignOn;
+  };
+  /** Sign in with what the OpenID provider answered */
+  readonly finishSingleSignOn: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SingleSignOnReturn;
+    readonly answer: SingleSignOnLinkNeeded | SessionWithToken | SecondFactorNeeded;
+  };
+  /** Begin to sign in by the OpenID provider */
+  readonly beginSingleSignOn: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: SingleSignOnBegun;
+  };
+  /** Link an account to the OpenID provider by its password */
+  readonly linkSingleSignOn: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SingleSignOnLink;
+    readonly answer: SessionWithToken | SecondFactorNeeded;
+  };
+  /** List what your account is linked to */
+  readonly listLinkedAccounts: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: LinkedAccountList;
+  };
+  /** Separate your account from the OpenID provider */
+  readonly deleteLinkedAccount: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
   /** Sign in */
   readonly createSession: {
     readonly params: readonly [];
@@ -6548,6 +6636,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   beginPasskey: 'POST /api/sessions/current/passkeys/begin',
   beginPasskeyConfirmation: 'POST /api/sessions/current/passkeys/confirmation',
   removePasskey: 'POST /api/sessions/current/passkeys/{id}/remove',
+  getSingleSignOn: 'GET /api/sessions/oidc',
+  finishSingleSignOn: 'POST /api/sessions/oidc',
+  beginSingleSignOn: 'POST /api/sessions/oidc/begin',
+  linkSingleSignOn: 'POST /api/sessions/oidc/link',
+  listLinkedAccounts: 'GET /api/sessions/current/oidc',
+  deleteLinkedAccount: 'DELETE /api/sessions/current/oidc/{id}',
   createSession: 'POST /api/sessions',
   listSessions: 'GET /api/sessions',
   deleteOtherSessions: 'DELETE /api/sessions',

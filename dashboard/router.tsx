@@ -96,6 +96,11 @@ const entryPage = <Path extends string>(path: Path, component: RouteComponent) =
 
 const entryPages = [
   signIn,
+  /** Where an OpenID provider leads back to. */
+  entryPage(
+    '/sign-in/oidc',
+    lazyRouteComponent(() => import('./scenes/sign-in/single-sign-on.tsx'), 'SingleSignOnPage'),
+  ),
   entryPage(
     '/accept-invitation',
     lazyRouteComponent(() => import('./scenes/sign-in/accept-invitation.tsx'), 'AcceptInvitationPage'),

@@ -34,6 +34,8 @@ export const ID_PREFIXES = {
   signInChallenge: 'sic_',
   passkey: 'pky_',
   passkeyCeremony: 'pkc_',
+  oidcIdentity: 'oid_',
+  oidcSignIn: 'ois_',
   oauthRequest: 'oar_',
   oauthGrant: 'oag_',
   oauthClient: 'oac_',

@@ -189,6 +189,8 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('device_sign_ins', 'sessions', 'until they are used or expire'),
   kept('sign_in_challenges', 'sessions', 'until they are used or expire'),
   kept('passkey_ceremonies', 'sessions', 'until they are answered or expire'),
+  kept('oidc_sign_ins', 'sessions', 'until they are complete or expire'),
+  kept('oidc_identities', 'owner', 'as long as the account is linked'),
   kept('passkeys', 'owner', `until they are removed; ${PASSKEYS_PER_PERSON_MAX} for each account at most`),
   kept('totp_factor', 'owner', 'one for each account, until it is removed'),
   kept('recovery_code', 'owner', 'ten for each account, until they are replaced or removed'),

@@ -62,6 +62,8 @@ const ACCOUNT_PARTS: readonly (readonly [table: string, where: (ids: string, ema
   ['device_sign_ins', (ids) => `user_id in (${ids})`],
   ['sign_in_challenges', (ids) => `user_id in (${ids})`],
   ['passkey_ceremonies', (ids) => `user_id in (${ids})`],
+  ['oidc_sign_ins', (ids) => `user_id in (${ids})`],
+  ['oidc_identities', (ids) => `user_id in (${ids})`],
   ['passkeys', (ids) => `user_id in (${ids})`],
   ['totp_factor', (ids) => `user_id in (${ids})`],
   ['recovery_code', (ids) => `user_id in (${ids})`],

@@ -35,6 +35,7 @@ const SETTINGS = [
 export const PAGES: Readonly<Record<string, readonly string[]>> = {
   '/': ['scenes/approvals/page.tsx'],
   '/sign-in': [],
+  '/sign-in/oidc': ['scenes/sign-in/single-sign-on.tsx'],
   '/accept-invitation': ['scenes/sign-in/accept-invitation.tsx'],
   '/forgot-password': ['scenes/sign-in/forgot-password.tsx'],
   '/reset-password': ['scenes/sign-in/reset-password.tsx'],

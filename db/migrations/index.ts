@@ -58,6 +58,7 @@ import { Migration20261128003300_aliases } from './Migration20261128003300_alias
 import { Migration20261128003400_desk_notices } from './Migration20261128003400_desk_notices.ts';
 import { Migration20261128003500_lane_offers } from './Migration20261128003500_lane_offers.ts';
 import { Migration20261128003600_carried_facts } from './Migration20261128003600_carried_facts.ts';
+import { Migration20261128003020_openid_sign_in } from './Migration20261128003020_openid_sign_in.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -121,4 +122,5 @@ export const migrations = [
   Migration20261128003600_carried_facts,
   Migration20261128003300_aliases,
   Migration20261128003400_desk_notices,
+  Migration20261128003020_openid_sign_in,
 ];

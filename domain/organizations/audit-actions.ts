@@ -67,6 +67,8 @@ export const AUDIT_ACTIONS = [
   'suppression.deleted',
   'user.password_changed',
   'user.password_reset',
+  'user.oidc_linked',
+  'user.oidc_unlinked',
   'user.passkey_added',
   'user.passkey_refused',
   'user.passkey_removed',

@@ -31,6 +31,7 @@ const KINDS: Readonly<Record<CredentialKind, Kind>> = {
       'delete from device_sign_ins',
       'delete from sign_in_challenges',
       'delete from passkey_ceremonies',
+      'delete from oidc_sign_ins',
     ],
   },
   'api-keys': {

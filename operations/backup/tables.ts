@@ -20,6 +20,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['member_notices', 'member_notice_settings', 'approval_notices', 'approval_notice_items', 'approval_links'],
   'member_desk_notice',
   ...['totp_factor', 'recovery_code', 'sign_in_challenges', 'passkeys', 'passkey_ceremonies'],
+  ...['oidc_identities', 'oidc_sign_ins'],
   ...['password_resets', 'device_sign_ins', 'oauth_requests', 'oauth_clients', 'oauth_grants', 'oauth_tokens'],
   ...['public_address', 'role_mail', 'domain_report'],
   ...['folder', 'placement', 'placement_state', 'expunged', 'change_log', 'decision_log'],

@@ -52,6 +52,8 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   device_sign_ins: ofOrganization(ACCOUNTS),
   sign_in_challenges: ofOrganization(ACCOUNTS),
   passkey_ceremonies: ofOrganization(ACCOUNTS),
+  oidc_sign_ins: ofOrganization(ACCOUNTS),
+  oidc_identities: ofOrganization(ACCOUNTS),
   passkeys: ofOrganization(ACCOUNTS),
   totp_factor: ofOrganization(ACCOUNTS),
   recovery_code: ofOrganization(ACCOUNTS),

@@ -8,6 +8,7 @@ import { authenticator, newPasskeyOptions, passkeyOptions, personWithPasskey } f
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { openMoves } from '#test/support/open-moves.ts';
+import { finish, linkedPerson, returned, useProvider } from '#test/support/oidc.ts';
 import { challengeOf, personWithBegunTotp, personWithTotp } from '#test/support/second-factor.ts';
 import { newApprovalLink } from './approval-link-world.ts';
 
@@ -307,6 +308,20 @@ export const postRequests: Readonly<Record<string, Make>> = {
     const { session, passkeyId, device } = await personWithPasskey(world);
     const passkey = device.assert(await passkeyOptions(world, { session }));
     return { path: `/api/sessions/current/passkeys/${passkeyId}/remove`, as: session, body: { passkey } };
+  },
+  async beginSingleSignOn(world) {
+    await useProvider(world);
+    return { path: '/api/sessions/oidc/begin', as: {} };
+  },
+  async finishSingleSignOn(world) {
+    await linkedPerson(world);
+    return { path: '/api/sessions/oidc', as: {}, body: await returned(world) };
+  },
+  async linkSingleSignOn(world) {
+    const { email, userId } = await world.newPerson(world.organization.id, 'member');
+    (await useProvider(world)).signInAs({ subject: `of ${userId}`, email });
+    const link = textAt((await finish(world)).body, 'link');
+    return { path: '/api/sessions/oidc/link', as: {}, body: { link, password: TEST_PASSWORD } };
   },
   async beginTotp(world) {
     const { session } = await world.newPerson(world.organization.id, 'member');

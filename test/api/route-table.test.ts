@@ -31,6 +31,7 @@ import { addPasskey } from '#test/support/authenticator.ts';
 import { everyRow } from '#test/support/every-row.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
+import { linkedPerson } from '#test/support/oidc.ts';
 import { unknownId, withValue, wrongFields, wrongParameters } from '#test/support/schema-samples.ts';
 import { newApprovalLink } from './approval-link-world.ts';
 import { errorCases } from './error-cases/index.ts';
@@ -93,6 +94,11 @@ async function tokenOf(access: TokenAccess): Promise<readonly [TokenAccess, Cred
   return [access, asBearer(textAt(answer.body, 'token'))];
 }
 
+async function linkedIdentity(organizationId: string): Promise<string> {
+  const { userId } = await linkedPerson(world, organizationId);
+  return String((await world.sql(`select id from oidc_identities where user_id = $1`, [userId]))[0]?.['id']);
+}
+
 async function foreignRows(other: TestOrganization): Promise<Record<string, string>> {
   const held = await world.call('POST', '/api/mailbox/messages', {
     as: other.mailbox.token,
@@ -131,6 +137,7 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),
+    oid_: await linkedIdentity(other.id),
     pky_: (await addPasskey(world, await world.newPerson(other.id, 'member'))).passkeyId,
     ses_: String((await world.sql(`select id from sessions where user_id = $1`, [other.owner.userId]))[0]?.['id']),
     key_: await make('/api/keys', { name: 'foreign', scopes: ['org:read'] }),

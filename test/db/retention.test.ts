@@ -162,6 +162,19 @@ const CASES: readonly Case[] = [
   },
   {
     step: 'sessions',
+    table: 'oidc_sign_ins',
+    keptDays: 0,
+    insert(daysAgo) {
+      const id = newId('oidcSignIn');
+      return query(
+        `insert into oidc_sign_ins (id, state_hash, browser_hash, created_at, expires_at)
+         values ($1, $2, $2, now(), now() + interval '1 minute' - make_interval(days => $3))`,
+        [id, bytes(id), daysAgo],
+      );
+    },
+  },
+  {
+    step: 'sessions',
     table: 'oauth_requests',
     keptDays: 0,
     insert: (daysAgo) =>

@@ -24,6 +24,7 @@ import { isCredential } from '#domain/access/credential-format.ts';
 import { CHALLENGE_TRIES, SIGN_IN_CHALLENGE_LIFE_SECONDS } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { lockFactors } from './factors-of-account.ts';
+import { linkIdentity, type OidcSubject } from './oidc-link.ts';
 import { askForPasskey, type PasskeyRequest } from './passkey-requests.ts';
 import { type FactorProof, readProof, withGuess } from './proof.ts';
 
@@ -48,19 +49,31 @@ export async function signInByPassword(
   return services.db.entityTransaction((em) => stepAfterPassword(services, em, user, origin));
 }
 
+interface Recognition {
+  /** The provider of a single sign-on has seen a second factor. */
+  readonly isProven?: boolean;
+  /** What the account is linked to, when the sign-in is complete. */
+  readonly link?: OidcSubject & { readonly isProven: boolean };
+}
+
 /**
- * What a right password of an account leads to, in somebody's transaction. A factor that is added at the same time either
- * ends the session with all others, or is asked for.
+ * What follows when a person is recognized, in somebody's transaction. A factor that is added at the same time either ends
+ * the session with all others, or is asked for.
  */
 export async function stepAfterPassword(
   services: Services,
   em: EntityManager,
   { id, name, email }: SignedInUser,
   origin: SignInOrigin,
+  { isProven = false, link }: Recognition = {},
 ): Promise<SignInStep> {
   const sql = sqlOfEntityManager(em);
-  if (await lockFactors(sql, id)) return { challenge: await insertChallenge(services, sql, id) };
-  return { session: await insertSession(services, em, { id, name, email }, origin) };
+  // To link an account needs its own factor: that of a provider counts from then on.
+  if ((await lockFactors(sql, id)) && !isProven) return { challenge: await insertChallenge(services, sql, id, link) };
+  const person = { id, name, email };
+  if (link !== undefined) await linkIdentity(services, sql, person, link, userCaller(person, origin));
+  const secondFactorAt = isProven || link?.isProven === true ? new Date(services.now()) : null;
+  return { session: await insertSession(services, em, person, { ...origin, secondFactorAt }) };
 }
 
 /** Begins the second step in somebody's transaction. */
@@ -68,13 +81,23 @@ async function insertChallenge(
   { pepper, now }: Pick<Services, 'pepper' | 'now'>,
   sql: Sql,
   userId: string,
+  link?: OidcSubject,
 ): Promise<SignInChallenge> {
   const token = newCredential('signInChallenge');
   const nowMs = now();
   const expiresAt = new Date(nowMs + SIGN_IN_CHALLENGE_LIFE_SECONDS * 1_000);
   await sql.query(
-    `insert into sign_in_challenges (id, user_id, token_hash, created_at, expires_at) values ($1, $2, $3, $4, $5)`,
-    [newId('signInChallenge', nowMs), userId, hashCredential(token, pepper), new Date(nowMs), expiresAt],
+    `insert into sign_in_challenges (id, user_id, token_hash, created_at, expires_at, link_issuer, link_subject)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      newId('signInChallenge', nowMs),
+      userId,
+      hashCredential(token, pepper),
+      new Date(nowMs),
+      expiresAt,
+      link?.issuer ?? null,
+      link?.subject ?? null,
+    ],
   );
   const [{ passkey } = { passkey: false }] = await sql.query<{ passkey: boolean }>(
     `select exists (select from passkeys where user_id = $1) as passkey`,
@@ -134,9 +157,15 @@ export async function answerChallenge(
     const accept = await readProof(services, person, input.proof, of, userCaller(person, origin));
     return db.entityTransaction(async (em) => {
       const sql = sqlOfEntityManager(em);
-      const taken = await sql.query(`delete from sign_in_challenges where token_hash = $1 returning id`, [hash]);
-      if (taken.length === 0) throw ended();
+      const [taken] = await sql.query<{ issuer: string | null; subject: string | null }>(
+        `delete from sign_in_challenges where token_hash = $1 returning link_issuer as issuer, link_subject as subject`,
+        [hash],
+      );
+      if (taken === undefined) throw ended();
       const notices = await accept(sql);
+      const { issuer, subject } = taken;
+      if (issuer !== null && subject !== null)
+        await linkIdentity(services, sql, person, { issuer, subject }, userCaller(person, origin));
       const secondFactorAt = new Date(services.now());
       return { session: await insertSession(services, em, person, { ...origin, secondFactorAt }), notices };
     });

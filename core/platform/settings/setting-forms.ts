@@ -24,6 +24,7 @@ export const SETTING_GROUPS = [
   'PostgreSQL',
   'Temporal',
   'API',
+  'Single sign-on',
   'Contents of mail',
   'Secrets',
   'Mail',

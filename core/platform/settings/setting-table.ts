@@ -147,6 +147,24 @@ export const SETTINGS = {
       text: 'Credential of the operator (header `x-operator-key`), needed to change plans. Of 32 random characters or more it is accepted also from an address that sends too many wrong ones. Unset: `npm start` generates one in `DATA_DIR/secrets.json`; elsewhere plan changes are refused.',
     }),
   }),
+  ...inGroup('Single sign-on', {
+    OIDC_ISSUER: setting(url('https:', 'http:'), {
+      text: 'Address of an OpenID provider, such as `https://login.example.com/realms/staff`, below which `.well-known/openid-configuration` is: people sign in to the dashboard with their account there. Needs OIDC_CLIENT_ID. An address without TLS works with MODE `development` alone. See [signing in](signing-in.md#single-sign-on).',
+    }),
+    OIDC_CLIENT_ID: setting(text, {
+      text: 'Id of this installation there. Its redirect address is API_PUBLIC_URL with the path `/sign-in/oidc`.',
+    }),
+    OIDC_CLIENT_SECRET: setting(text, { secret: true, text: 'Its secret. Unset: a public client.' }),
+    OIDC_NAME: setting(text, { fallback: 'single sign-on', text: 'What the provider is called on the sign-in page.' }),
+    OIDC_EMAIL_DOMAINS: setting(list, {
+      fallback: '',
+      text: 'Domains of addresses that may sign in this way. Empty: all.',
+    }),
+    OIDC_SECOND_FACTOR: setting(list, {
+      fallback: '',
+      text: 'Values of the claims `amr` and `acr` that count as second factor, such as `mfa,hwk`, if the provider is trusted with it. Empty: none, and a required second factor is asked for here.',
+    }),
+  }),
   ...inGroup('Contents of mail', {
     BLOB_STORE: setting(choice(...BLOB_STORES), {
       fallback: 'postgresql',

@@ -30,6 +30,7 @@ import {
   webClockFinding,
 } from './host-findings.ts';
 import { settingsFindings } from './settings-findings.ts';
+import { signOnFindings } from './sign-on-findings.ts';
 import {
   backlogFindings,
   connectionFindings,
@@ -107,6 +108,7 @@ function commonChecks(of: DiagnosisOf): Check[] {
     ...startChecks(of),
     ...ofDatabase,
     ['temporal', () => temporalFindings(settings, db)],
+    ['single sign-on', () => signOnFindings(settings)],
     [
       'dns',
       async () => {

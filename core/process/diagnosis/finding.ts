@@ -7,6 +7,7 @@ export type FindingLevel = 'ok' | 'note' | 'warning' | 'error';
 export const DIAGNOSIS_CHECKS = [
   ...(['settings', 'postgresql', 'connections', 'secrets', 'temporal', 'backlog', 'clock', 'disk'] as const),
   'objects',
+  'single sign-on',
   ...(['certificate', 'listeners', 'dns', 'dkim', 'outside'] as const),
 ] as const;
 export type DiagnosisCheck = (typeof DIAGNOSIS_CHECKS)[number];

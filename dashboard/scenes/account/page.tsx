@@ -10,7 +10,15 @@ import { SteadyList } from '../../components/lists/steady-list.tsx';
 import { Badge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import { aboutField, Problem } from '../../problem.ts';
-import { type SessionOfList, sessionsQuery, useChangePassword, useEndOtherSessions, useEndSession } from './queries.ts';
+import {
+  linkedQuery,
+  type SessionOfList,
+  sessionsQuery,
+  useChangePassword,
+  useEndOtherSessions,
+  useEndSession,
+  useUnlink,
+} from './queries.ts';
 import { SecondFactor } from './second-factor.tsx';
 
 const UNAUTHENTICATED = 401;
@@ -32,6 +40,7 @@ export function AccountPage() {
         </dl>
         <Sessions />
         <SecondFactor />
+        <LinkedAccounts />
         <ChangePassword />
       </div>
     </>
@@ -109,6 +118,33 @@ function Sessions() {
           </SteadyList>
         )}
       </Loaded>
+    </Section>
+  );
+}
+
+/** Only where there are some: they are linked at the sign-in. */
+function LinkedAccounts() {
+  const linked = useQuery(linkedQuery);
+  const unlink = useUnlink();
+  if (linked.data === undefined || linked.data.length === 0) return null;
+  return (
+    <Section title="Single sign-on" note="Who signs in there as you signs in here. Your password stays valid.">
+      <ProblemNote error={unlink.error} />
+      <SteadyList label="Linked accounts" answer={linked.data} rows={linked.data} empty={null}>
+        {({ id, issuer, createdAt }) => (
+          <div className="flex flex-wrap items-center gap-3">
+            <span className="min-w-0 flex-1 basis-48 break-words">
+              {issuer}
+              <span className="block text-muted">
+                linked <Time value={createdAt} />
+              </span>
+            </span>
+            <Button busy={unlink.isPending} onClick={() => unlink.mutate(id)}>
+              Separate
+            </Button>
+          </div>
+        )}
+      </SteadyList>
     </Section>
   );
 }

@@ -91,3 +91,17 @@ export const useRemovePasskey = (id: string) =>
       }),
     ),
   );
+
+const LINKED = ['linked-accounts'];
+
+/** Accounts of an OpenID provider that sign in as this person. */
+export const linkedQuery = queryOptions({
+  queryKey: LINKED,
+  queryFn: async () => (await bodyOf(service.GET('/api/sessions/current/oidc'))).data,
+});
+
+export const useUnlink = () =>
+  useChange(
+    (id: string) => done(service.DELETE('/api/sessions/current/oidc/{id}', { params: { path: { id } } })),
+    LINKED,
+  );

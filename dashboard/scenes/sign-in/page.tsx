@@ -1,10 +1,11 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, lazyRouteComponent, useNavigate } from '@tanstack/react-router';
 import { useSignIn } from '../../api/session.ts';
 import { Field, Form } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { EntryFrame } from '../../components/frame/entry-frame.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
-import { usePasskeySignIn } from './queries.ts';
+import { singleSignOnQuery, useBeginSingleSignOn, usePasskeySignIn } from './queries.ts';
 
 /** Loaded by those whose account has a second factor. */
 const SecondStep = lazyRouteComponent(() => import('./second-step.tsx'), 'SecondStep');
@@ -45,6 +46,22 @@ export function SignInPage({ to }: { readonly to: string }) {
       <Button busy={byPasskey.isPending} onClick={() => byPasskey.mutate(undefined, { onSuccess: goOn })}>
         Use a passkey
       </Button>
+      <SingleSignOn to={to} />
     </EntryFrame>
+  );
+}
+
+/** The provider that the operator has set, if there is one. */
+function SingleSignOn({ to }: { readonly to: string }) {
+  const { data } = useQuery(singleSignOnQuery);
+  const begin = useBeginSingleSignOn(to);
+  if (data === undefined || data.name === null) return null;
+  return (
+    <>
+      <ProblemNote error={begin.error} />
+      <Button busy={begin.isPending} onClick={() => begin.mutate()}>
+        Continue with {data.name}
+      </Button>
+    </>
   );
 }

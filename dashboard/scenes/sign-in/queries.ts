@@ -63,6 +63,49 @@ export function usePasskeySignIn() {
   });
 }
 
+/** Whether people sign in by an OpenID provider. */
+export const singleSignOnQuery = singleQuery(['single-sign-on'], () => bodyOf(service.GET('/api/sessions/oidc')), {
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+const BEGUN = 'agent-mailbox.single-sign-on';
+
+/** Leads the browser to the provider. @param to where to go after the return */
+export const useBeginSingleSignOn = (to: string) =>
+  useMutation({
+    mutationFn: async () => {
+      const { url, browserKey } = await bodyOf(service.POST('/api/sessions/oidc/begin'));
+      sessionStorage.setItem(BEGUN, JSON.stringify({ browserKey, to }));
+      location.assign(url);
+    },
+  });
+
+/** What this tab kept for its return, once. */
+export function takeBegun(): { readonly browserKey: string; readonly to: string } {
+  const { browserKey, to }: { browserKey?: unknown; to?: unknown } = Object(
+    JSON.parse(sessionStorage.getItem(BEGUN) ?? 'null'),
+  );
+  sessionStorage.removeItem(BEGUN);
+  return {
+    browserKey: typeof browserKey === 'string' ? browserKey : 'none',
+    to: typeof to === 'string' && to.startsWith('/') && !to.startsWith('//') ? to : '/',
+  };
+}
+
+export const useFinishSingleSignOn = () =>
+  useMutation({
+    mutationFn: (body: { query: string; browserKey: string }) =>
+      bodyOf(service.POST('/api/sessions/oidc', { body: { ...body, cookie: true } })),
+    meta: { automatic: true },
+  });
+
+export const useLinkSingleSignOn = () =>
+  useMutation({
+    mutationFn: (body: { link: string; password: string }) =>
+      bodyOf(service.POST('/api/sessions/oidc/link', { body: { ...body, cookie: true } })),
+    meta: { automatic: true },
+  });
+
 /**
  * The credential of a link, from behind the `#` of the address, where no server and no log sees it. It is taken out of
  * the address, so that it stays neither in the history nor in a screenshot; a reload of the page needs the link again.

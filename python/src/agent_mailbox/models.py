@@ -296,7 +296,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["alias.created", "alias.deleted", "alias.locked", "alias.updated", "api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.catch_all_changed", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.exported", "mailbox.mail_imported", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["alias.created", "alias.deleted", "alias.locked", "alias.updated", "api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.catch_all_changed", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.exported", "mailbox.mail_imported", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.oidc_linked", "user.oidc_unlinked", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -1879,6 +1879,17 @@ class LegalHoldList(Model):
     data: list[LegalHold]
 
 
+class LinkedAccount(Model):
+    id: str
+    issuer: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+class LinkedAccountList(Model):
+    data: list[LinkedAccount]
+
+
 class ListEntry(Model):
     # Id of the entry.
     id: str
@@ -2861,7 +2872,7 @@ class OperatorDisk(Model):
 
 
 class OperatorFinding(Model):
-    check: Annotated[Literal["settings", "postgresql", "connections", "secrets", "temporal", "backlog", "clock", "disk", "objects", "certificate", "listeners", "dns", "dkim", "outside"], OPEN]
+    check: Annotated[Literal["settings", "postgresql", "connections", "secrets", "temporal", "backlog", "clock", "disk", "objects", "single sign-on", "certificate", "listeners", "dns", "dkim", "outside"], OPEN]
     level: Annotated[Literal["ok", "note", "warning", "error"], OPEN]
     what: str
     # What to do; empty: nothing.
@@ -3881,6 +3892,41 @@ class SignIn(Model):
 class SigningKeyRotation(Model):
     # Time during which deliveries are signed with both keys. Default 86400. 0: the former key is no longer used.
     overlap_seconds: int | None = None
+
+
+class SingleSignOn(Model):
+    # What the provider is called; null: there is none.
+    name: str | None
+
+
+class SingleSignOnBegun(Model):
+    # Where the browser signs in. It returns to the page /sign-in/oidc.
+    url: str
+    # Kept by the browser that began, for its return. Shown in this answer only.
+    browser_key: str | None
+
+
+class SingleSignOnLink(Model):
+    link: str
+    password: str
+    # For pages of this service, as at sign-in.
+    cookie: bool | None = None
+
+
+class SingleSignOnLinkNeeded(Model):
+    # For POST /api/sessions/oidc/link. Opens nothing; shown in this answer only.
+    link: str | None
+    # Of the account whose password is asked for.
+    email: str
+    expires_at: datetime
+
+
+class SingleSignOnReturn(Model):
+    # Query of the address to which the provider led back.
+    query: str
+    browser_key: str
+    # For pages of this service, as at sign-in.
+    cookie: bool | None = None
 
 
 class SpfResult(Model):

@@ -8,6 +8,7 @@ import {
   SIGN_IN_TRIES,
 } from '#domain/access/credential-format.ts';
 import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/access/oauth.ts';
+import { OIDC_SIGN_INS_PER_SOURCE } from '#domain/access/oidc.ts';
 import { PASSKEY_SIGN_INS_PER_SOURCE } from '#domain/access/passkeys.ts';
 import {
   DEVICE_CODES_PER_PERSON_AND_HOUR,
@@ -25,6 +26,7 @@ import {
   personWithPasskey,
 } from '#test/support/authenticator.ts';
 import { openMoves } from '#test/support/open-moves.ts';
+import { finish, useProvider } from '#test/support/oidc.ts';
 import { challengeOf, personWithTotp } from '#test/support/second-factor.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 
@@ -196,8 +198,65 @@ const passkeyCases: Readonly<Record<string, Reach>> = {
   },
 };
 
+const cookieElsewhere = { headers: { origin: 'https://elsewhere.example' } };
+const withoutProvider =
+  (ask: Reach): Reach =>
+  async (world) => {
+    Object.assign(world.services.settings, { OIDC_ISSUER: undefined });
+    return ask(world);
+  };
+const withProvider =
+  (ask: Reach, more: object = {}): Reach =>
+  async (world) => {
+    await useProvider(world, more);
+    return ask(world);
+  };
+const beginsSingleSignOn: Reach = (world) => world.call('POST', '/api/sessions/oidc/begin');
+const RETURN = { query: 'code=x&state=unknown', browserKey: 'unknown' };
+
+const oidcCases: Readonly<Record<string, Reach>> = {
+  'beginSingleSignOn not_found': withoutProvider(beginsSingleSignOn),
+  'beginSingleSignOn unavailable': withProvider(beginsSingleSignOn, { OIDC_ISSUER: 'http://127.0.0.1:1' }),
+  'beginSingleSignOn rate_limited': withProvider((world) =>
+    tryPasswords(OIDC_SIGN_INS_PER_SOURCE + 1, () =>
+      world.call('POST', '/api/sessions/oidc/begin', { headers: from('198.51.100.46') }),
+    ),
+  ),
+  'finishSingleSignOn not_found': withoutProvider((world) =>
+    world.call('POST', '/api/sessions/oidc', { body: RETURN }),
+  ),
+  'finishSingleSignOn unauthenticated': withProvider((world) =>
+    world.call('POST', '/api/sessions/oidc', { body: RETURN }),
+  ),
+  'finishSingleSignOn forbidden': (world) =>
+    world.call('POST', '/api/sessions/oidc', { ...cookieElsewhere, body: { ...RETURN, cookie: true } }),
+  'linkSingleSignOn unauthenticated': (world) =>
+    world.call('POST', '/api/sessions/oidc/link', { body: { link: 'unknown', password: 'x' } }),
+  'linkSingleSignOn forbidden': (world) =>
+    world.call('POST', '/api/sessions/oidc/link', {
+      ...cookieElsewhere,
+      body: { link: 'unknown', password: 'x', cookie: true },
+    }),
+  async 'linkSingleSignOn rate_limited'(world) {
+    const { email, userId } = await world.newPerson(world.organization.id, 'member');
+    (await useProvider(world)).signInAs({ subject: `of ${userId}`, email });
+    const link = textAt((await finish(world)).body, 'link');
+    return tryPasswords(SIGN_IN_TRIES + 1, () =>
+      world.call('POST', '/api/sessions/oidc/link', {
+        body: { link, password: 'not the password' },
+        headers: from('198.51.100.47'),
+      }),
+    );
+  },
+  async 'deleteLinkedAccount not_found'(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return world.call('DELETE', `/api/sessions/current/oidc/${newId('oidcIdentity')}`, { as: session });
+  },
+};
+
 export const accountCases: Readonly<Record<string, Reach>> = {
   ...passkeyCases,
+  ...oidcCases,
   'createSession forbidden': (world) =>
     world.call('POST', '/api/sessions', {
       headers: { origin: 'https://elsewhere.example' },
