@@ -53,12 +53,12 @@ import { Migration20261128001820_canaries } from './Migration20261128001820_cana
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
 import { Migration20261128003000_passkeys } from './Migration20261128003000_passkeys.ts';
 import { Migration20261128003010_grants_with_second_factor } from './Migration20261128003010_grants_with_second_factor.ts';
+import { Migration20261128003020_openid_sign_in } from './Migration20261128003020_openid_sign_in.ts';
 import { Migration20261128003100_mailbox_moves } from './Migration20261128003100_mailbox_moves.ts';
 import { Migration20261128003300_aliases } from './Migration20261128003300_aliases.ts';
 import { Migration20261128003400_desk_notices } from './Migration20261128003400_desk_notices.ts';
 import { Migration20261128003500_lane_offers } from './Migration20261128003500_lane_offers.ts';
 import { Migration20261128003600_carried_facts } from './Migration20261128003600_carried_facts.ts';
-import { Migration20261128003020_openid_sign_in } from './Migration20261128003020_openid_sign_in.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [

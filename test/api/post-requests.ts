@@ -7,8 +7,8 @@ import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/sup
 import { authenticator, newPasskeyOptions, passkeyOptions, personWithPasskey } from '#test/support/authenticator.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
-import { openMoves } from '#test/support/open-moves.ts';
 import { finish, linkedPerson, returned, useProvider } from '#test/support/oidc.ts';
+import { openMoves } from '#test/support/open-moves.ts';
 import { challengeOf, personWithBegunTotp, personWithTotp } from '#test/support/second-factor.ts';
 import { newApprovalLink } from './approval-link-world.ts';
 

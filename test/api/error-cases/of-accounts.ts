@@ -25,8 +25,8 @@ import {
   passkeyOptions,
   personWithPasskey,
 } from '#test/support/authenticator.ts';
-import { openMoves } from '#test/support/open-moves.ts';
 import { finish, useProvider } from '#test/support/oidc.ts';
+import { openMoves } from '#test/support/open-moves.ts';
 import { challengeOf, personWithTotp } from '#test/support/second-factor.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 
