@@ -81,6 +81,11 @@ export const mailboxQuery = (id: string) =>
 /** For the address of a mailbox, which seldom changes. */
 export const mailboxNameQuery = (id: string) => ({ ...mailboxQuery(id), staleTime: 60_000 });
 
+/** Mailboxes to choose one from. */
+export const mailboxChoicesQuery = singleQuery(['mailboxes', 'choices'], () =>
+  bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: 200 } } })),
+);
+
 /** Where mail programs and the API reach a mailbox. */
 export const connectionQuery = (id: string) =>
   singleQuery(

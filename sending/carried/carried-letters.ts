@@ -7,7 +7,7 @@ import { LETTERS_COMPARED_MAX } from '#domain/sending/carried-mail.ts';
 import { type CarriedMail, readCarriedMails, rest } from '#mailstore/carried/carried-mail.ts';
 import { newestOfOrganization } from '#mailstore/carried/find-carried-mail.ts';
 import { letterNumbers, lettersOf } from '#mime/carried/letter-runs.ts';
-import type { CarriedSource } from './find-carried.ts';
+import type { CarriedSource } from './carried-passages.ts';
 
 interface LettersQuestion {
   readonly organizationId: string;

@@ -1,7 +1,23 @@
 /** Other mail that a held message carries, for the person who decides: stored with the request, shown beside it. */
 import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Sql } from '#db/database.ts';
-import type { CarriedPassage, CarriedSource } from './find-carried.ts';
+
+/** Two places that say the same. */
+export interface CarriedPassage {
+  /** As the message says it, decoded. */
+  readonly sent: string;
+  /** As the other mail says it. */
+  readonly source: string;
+}
+
+/** Other mail that a message carries passages of. */
+export interface CarriedSource {
+  readonly messageId: string;
+  /** How many different ones. */
+  readonly count: number;
+  /** The first of them. */
+  readonly passages: readonly CarriedPassage[];
+}
 
 /** A source as a person is shown it. What is deleted meanwhile is left out. */
 export interface ShownSource extends CarriedSource {

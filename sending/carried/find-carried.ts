@@ -58,24 +58,8 @@ import {
 } from '#mime/carried/telling-words.ts';
 import { backwards } from '#mime/carried/words.ts';
 import { findCarriedLetters } from './carried-letters.ts';
+import type { CarriedPassage, CarriedSource } from './carried-passages.ts';
 import type { OutgoingTexts } from './carried-texts.ts';
-
-/** Two places that say the same. */
-export interface CarriedPassage {
-  /** As the message says it, decoded. */
-  readonly sent: string;
-  /** As the other mail says it. */
-  readonly source: string;
-}
-
-/** Other mail that a message carries passages of. */
-export interface CarriedSource {
-  readonly messageId: string;
-  /** How many different ones. */
-  readonly count: number;
-  /** The first of them. */
-  readonly passages: readonly CarriedPassage[];
-}
 
 /** What a comparison found. */
 export interface Carried {

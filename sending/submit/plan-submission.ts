@@ -24,7 +24,7 @@ import type { Actor } from '#domain/webhooks/event-types.ts';
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { findThreads, threadRefs } from '#mailstore/delivery/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
-import type { CarriedSource } from '#sending/carried/find-carried.ts';
+import type { CarriedSource } from '#sending/carried/carried-passages.ts';
 import type { PreparedMessage } from '#sending/compose/prepare-message.ts';
 import { evaluateReply } from '#sending/consent/earned-reply.ts';
 import { recipientsToAsk } from '#sending/consent/recipients-to-ask.ts';

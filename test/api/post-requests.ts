@@ -63,6 +63,11 @@ const failedMove = async (world: ApiWorld): Promise<string> => {
   const [move = ''] = await openMoves(world, { organizationId: id, mailboxId: mailbox.id }, 1, 'failed');
   return move;
 };
+/** Only some exports and imports may be open. */
+async function mailboxToMove(world: ApiWorld): Promise<string> {
+  await world.sql('delete from mailbox_move');
+  return newMailbox(world);
+}
 const newDeviceSignIn = (world: ApiWorld) => beginDeviceSignIn(world.services, 'a terminal', unique());
 
 const newEndpoint = async (world: ApiWorld): Promise<string> =>
@@ -460,12 +465,12 @@ export const postRequests: Readonly<Record<string, Make>> = {
   exportMailbox: async (world) => ({
     path: '/api/operator/exports',
     as: world.operator,
-    body: { mailbox: await newMailbox(world) },
+    body: { mailbox: await mailboxToMove(world) },
   }),
   importMail: async (world) => ({
     path: '/api/operator/imports',
     as: world.operator,
-    body: { mailbox: await newMailbox(world) },
+    body: { mailbox: await mailboxToMove(world) },
   }),
   startMove: async (world) => ({
     path: `/api/operator/moves/${await failedMove(world)}/start`,

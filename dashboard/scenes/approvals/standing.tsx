@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { mailboxNameQuery, pagedQuery, useChange } from '../../api/queries.ts';
+import { mailboxChoicesQuery, mailboxNameQuery, pagedQuery, useChange } from '../../api/queries.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Choice, Field, Form, LongField, Submit } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
@@ -12,7 +12,6 @@ import { PagedList } from '../../components/lists/steady-list.tsx';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { type State, StateBadge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
-import { mailboxChoicesQuery } from '../mailboxes/queries.ts';
 
 type Approval = Schemas['StandingApproval'];
 

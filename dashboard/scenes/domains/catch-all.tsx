@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bodyOf, service } from '../../api/client.ts';
-import { useChange } from '../../api/queries.ts';
+import { mailboxChoicesQuery, useChange } from '../../api/queries.ts';
 import { Choice, Form, Submit } from '../../components/forms/form.tsx';
 import { Failure, ProblemNote } from '../../components/frame/page.tsx';
 import { Section } from '../../components/frame/section.tsx';
-import { mailboxChoicesQuery } from '../mailboxes/queries.ts';
 import type { Domain } from './queries.ts';
 
 const NOBODY = '';

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
-import { pagedQuery, singleQuery, useChange } from '../../api/queries.ts';
+import { pagedQuery, useChange } from '../../api/queries.ts';
 
 export type Mailbox = Schemas['Mailbox'];
 export type NewMailbox = Schemas['MailboxWithToken'];
@@ -38,8 +38,3 @@ export const useAddMailbox = () =>
       bodyOf(service.POST('/api/mailboxes', { body, params: { header: { 'Idempotency-Key': key } } })),
     ['mailboxes'],
   );
-
-/** Mailboxes to choose one from. */
-export const mailboxChoicesQuery = singleQuery(['mailboxes', 'choices'], () =>
-  bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: 200 } } })),
-);
