@@ -4995,14 +4995,14 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** List the aliases of a mailbox, newest first */
+  /** List aliases, newest first */
   readonly listAliases: {
     readonly params: readonly [];
     readonly query: ListAliasesQuery;
     readonly body: undefined;
     readonly answer: AliasList;
   };
-  /** Create an alias of a mailbox */
+  /** Create an alias */
   readonly createAlias: {
     readonly params: readonly [];
     readonly query: undefined;

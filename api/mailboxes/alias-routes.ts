@@ -141,7 +141,7 @@ export const aliasRoutes: readonly Route[] = [
     path: '/aliases',
     operationIds: ['listMailboxAliases', 'listAliases'],
     tag,
-    summary: 'List the aliases of a mailbox, newest first',
+    summary: 'List aliases, newest first',
     description: 'Without those that were dropped.',
     query: PageQuery,
     responses: {
@@ -158,7 +158,7 @@ export const aliasRoutes: readonly Route[] = [
     path: '/aliases',
     operationIds: ['createMailboxAlias', 'createAlias'],
     tag,
-    summary: 'Create an alias of a mailbox',
+    summary: 'Create an alias',
     description: `A further address of the mailbox: chosen, the mailbox's own one with a tag, or random. A mailbox gets at most ${ALIASES_PER_MAILBOX_AND_DAY} in a day; \`limits.aliasesPerMailbox\` of the organization says how many it may have, \`settings.aliasesByToken\` how many of them its tokens may make.`,
     body: NewAlias,
     bodyExample: { note: 'for shop.example', senders: ['shop.example'] },

@@ -235,7 +235,7 @@ class AsyncMailbox(AsyncResource):
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.Alias]:
-        """List the aliases of a mailbox, newest first.
+        """List aliases, newest first.
 
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
@@ -258,7 +258,7 @@ class AsyncMailbox(AsyncResource):
         expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.Alias:
-        """Create an alias of a mailbox.
+        """Create an alias.
 
         local_part: Part before the @. Default: a random one that nobody can guess. A token of the mailbox may not choose one that looks official, such as `billing`.
         tag: Instead of localPart: the address of the mailbox with this tag, as `bot+tag@…`.
