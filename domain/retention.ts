@@ -55,6 +55,7 @@ export const SENT_MAIL_RETENTION_DAYS_DEFAULT = 400;
 /**
  * The steps of retention in their order: referencing rows are deleted before the rows they reference. Each is an
  * activity of its own that works in bounded portions, so a large backlog or an error of one does not delay the others.
+ * A step is named after its first table and deletes others too: see `removedBy`. The names are in histories of workflows.
  */
 export const RETENTION_STEPS = [
   'partitions',

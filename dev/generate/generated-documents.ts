@@ -27,7 +27,7 @@ export function withMcpSetups(document: string): string {
 
 const INTRODUCTION = `# Configuration
 
-<!-- Generated from core/platform/settings/settings.ts by \`npm run generate\`. Change it there. -->
+<!-- Generated from core/platform/settings/setting-table.ts by \`npm run generate\`. Change it there. -->
 
 All settings are environment variables; an empty one counts as unset. Those that are not set are read from the file that
 AGENT_MAILBOX_ENV names, else from \`DATA_DIR/settings.env\` if it exists: lines \`NAME=value\`, which
