@@ -17,7 +17,7 @@ export const CARRIED_DOCUMENT_MAX_CHARACTERS = 65_536;
 export const CARRIED_DOCUMENT_MAX_CPU_MS = 2_000;
 export const CARRIED_DOCUMENT_MAX_WALL_MS = 4_000;
 /** Readings of a message (decoded, backwards) that are compared, over all its texts. A message with more waits for a person. */
-export const CARRIED_READINGS_MAX = 200;
+export const CARRIED_READINGS_MAX = 400;
 /** Stored mail that has not been read in the background yet and is compared directly, newest first. */
 export const CARRIED_DUE_MESSAGES_MAX = 500;
 export const CARRIED_DUE_MAX_CHARACTERS = 2_097_152;

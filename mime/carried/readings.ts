@@ -12,7 +12,7 @@ import { endLetters, pickedWords } from './picked-words.ts';
 import { fromBraille, HAS_BRAILLE, morseRuns, saidNumbers, spelledRuns } from './spelled.ts';
 
 const DEPTH_MAX = 3;
-const READINGS_MAX = 64;
+const READINGS_MAX = 128;
 /** Characters of all readings beyond the first. */
 const DECODED_MAX_CHARACTERS = 2_097_152;
 const UNPACKED_MAX_BYTES = 1_048_576;
