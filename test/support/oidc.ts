@@ -36,6 +36,7 @@ export async function startProvider(): Promise<TestProvider> {
   const { port } = server.address() as AddressInfo;
   const issuer = `http://127.0.0.1:${port}`;
   let current: ProviderAccount = { subject: 'nobody' };
+  let allowed: string | undefined;
   const known = new Map<string, ProviderAccount>();
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 
@@ -88,7 +89,11 @@ export async function startProvider(): Promise<TestProvider> {
     signInAs(account) {
       current = account;
     },
-    allow: (publicUrl) => open([`${publicUrl}/sign-in/oidc`]),
+    // What was begun at a provider is known to it alone.
+    allow(publicUrl) {
+      if (publicUrl !== allowed) open([`${publicUrl}/sign-in/oidc`]);
+      allowed = publicUrl;
+    },
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
