@@ -31,6 +31,8 @@ _SECRETS = frozenset(
         "accept_url",
         "reset_url",
         "redirect_url",
+        "browser_key",
+        "link",
     }
 )
 _SECRETS_OF = {"Upload": "url", "NewChatWebhook": "url", "WebhookAuthHeader": "value"}
