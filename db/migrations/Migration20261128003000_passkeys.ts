@@ -23,7 +23,7 @@ export class Migration20261128003000_passkeys extends Migration {
         id text collate "C" primary key,
         challenge_hash bytea not null unique,
         purpose text not null check (purpose in ('add', 'sign_in', 'second_step', 'confirm')),
-        -- Null: whoever signs in.
+        -- Null: a sign-in, whose person is not known yet.
         user_id text collate "C" references users on delete cascade,
         -- The session, or the sign-in that waits for its second step; null: neither.
         bound_to text collate "C",

@@ -135,26 +135,55 @@ function MySettings() {
   );
 }
 
-function Mail({ settings }: { readonly settings: NoticeSettings }) {
-  const change = useChangeNoticeSettings();
-  const shown = change.isPending ? change.variables.approvals : settings.approvals;
+interface RadiosProps<Value extends string> {
+  readonly legend: string;
+  readonly name: string;
+  readonly options: readonly (readonly [value: Value, title: string, sentence: string])[];
+  readonly value: Value;
+  readonly busy: boolean;
+  readonly error: unknown;
+  /** `done` is called when the service has answered. */
+  readonly onChoose: (value: Value, done: () => void) => void;
+}
+
+/** A choice of one, with a sentence on each. What was chosen is shown at once. */
+function Radios<Value extends string>({ legend, name, options, value, busy, error, onChoose }: RadiosProps<Value>) {
+  const [chosen, setChosen] = useState<Value>();
   return (
     <fieldset className="grid gap-2">
-      <legend className="mb-1 font-medium">Mail to you about messages to approve</legend>
-      <ProblemNote error={change.error} />
-      {MODES.map(([mode, title, sentence]) => (
+      <legend className="mb-1 font-medium">{legend}</legend>
+      <ProblemNote error={error} />
+      {options.map(([option, title, sentence]) => (
         <Tick
-          key={mode}
+          key={option}
           type="radio"
-          name="approvals"
-          checked={shown === mode}
-          disabled={change.isPending}
-          onChange={() => change.mutate({ approvals: mode })}
+          name={name}
+          checked={(chosen ?? value) === option}
+          disabled={busy}
+          onChange={() => {
+            setChosen(option);
+            onChoose(option, () => setChosen(undefined));
+          }}
         >
           <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
         </Tick>
       ))}
     </fieldset>
+  );
+}
+
+function Mail({ settings }: { readonly settings: NoticeSettings }) {
+  const change = useChangeNoticeSettings();
+  return (
+    <Radios
+      legend="Mail to you about messages to approve"
+      name="approvals"
+      options={MODES}
+      value={settings.approvals}
+      busy={change.isPending}
+      error={change.error}
+      onChoose={(approvals, done) => change.mutate({ approvals }, { onSettled: done })}
+    />
   );
 }
 
@@ -167,25 +196,16 @@ const INCOMING: readonly (readonly [NoticeSettings['incoming'], string, string])
 function Incoming({ settings }: { readonly settings: NoticeSettings }) {
   const change = useChangeNoticeSettings();
   const { approvals } = settings;
-  const shown =
-    change.variables?.incoming !== undefined && change.isPending ? change.variables.incoming : settings.incoming;
   return (
-    <fieldset className="grid gap-2">
-      <legend className="mb-1 font-medium">Mail to you about held incoming mail</legend>
-      <ProblemNote error={change.error} />
-      {INCOMING.map(([mode, title, sentence]) => (
-        <Tick
-          key={mode}
-          type="radio"
-          name="incoming"
-          checked={shown === mode}
-          disabled={change.isPending}
-          onChange={() => change.mutate({ approvals, incoming: mode })}
-        >
-          <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
-        </Tick>
-      ))}
-    </fieldset>
+    <Radios
+      legend="Mail to you about held incoming mail"
+      name="incoming"
+      options={INCOMING}
+      value={settings.incoming}
+      busy={change.isPending}
+      error={change.error}
+      onChoose={(incoming, done) => change.mutate({ approvals, incoming }, { onSettled: done })}
+    />
   );
 }
 

@@ -60,7 +60,7 @@ interface LinkAccountProps {
   readonly onDone: () => void;
 }
 
-/** The first time: whoever has the account there must have the one here too. */
+/** The first time, a person proves by the password that both accounts are theirs. */
 function LinkAccount({ link, email, onDone }: LinkAccountProps) {
   const linking = useLinkSingleSignOn();
   const navigate = useNavigate();
